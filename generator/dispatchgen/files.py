@@ -1,0 +1,43 @@
+"""Writing files so that nobody ever sees half of one, and so that an unchanged file keeps its time."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from dispatchgen.errors import OutputError, Place, Problem
+
+
+def write_if_changed(path: Path, content: str | bytes) -> bool:
+    """Gives `path` that content, through a temporary file beside it; leaves it alone when it holds it already.
+
+    Returns whether the file was written. Raises OutputError when it cannot be.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        if path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data:
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:64]}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise OutputError(Problem(f"cannot write the file: {error.strerror}", Place(str(path)))) from error
+    return True
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file's content, in hex."""
+    with path.open("rb") as stream:
+        digest = hashlib.sha256()
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,140 @@
+"""Starting processes. Nothing else in dispatchgen does."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dispatchgen.errors import Problem, ToolError
+
+#: Longest piece of a program's stderr that an error repeats, in characters.
+_STDERR_LIMIT = 2000
+#: Longest line of it: IREE's diagnostics repeat whole operations.
+_LINE_LIMIT = 300
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a finished process left."""
+
+    command: tuple[str, ...]
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def shorten(text: str, limit: int = _STDERR_LIMIT) -> str:
+    """`text` with long lines and a long middle cut, for people to read."""
+    lines = [line if len(line) <= _LINE_LIMIT else f"{line[:_LINE_LIMIT]} [...]" for line in text.strip().splitlines()]
+    short = "\n".join(lines)
+    return short if len(short) <= limit else f"{short[: limit * 3 // 4]}\n[...]\n{short[-limit // 4 :]}"
+
+
+def how_it_ended(returncode: int) -> str:
+    """An exit code in words; a negative one is the signal that killed the process."""
+    if returncode >= 0:
+        return f"exit code {returncode}"
+    try:
+        name = signal.Signals(-returncode).name
+    except ValueError:
+        name = f"signal {-returncode}"
+    if name == "SIGKILL":
+        return "killed (SIGKILL), most likely because memory ran out"
+    return f"crashed ({name})"
+
+
+def kill_group(process: subprocess.Popen[str]) -> None:
+    """Kills a process that was started in a session of its own, with all its children, and waits for it."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()
+
+
+def start(command: Sequence[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+    """Starts a process in a session of its own with its output, stderr included, on a pipe. Raises ToolError."""
+    try:
+        return subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=None if env is None else dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ToolError(Problem(f"cannot start {command[0]}: {error.strerror}")) from error
+
+
+def run(
+    command: Sequence[str],
+    *,
+    timeout: float | None = None,
+    check: bool = True,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Result:
+    """Runs a command to its end, with no standard input.
+
+    Args:
+      command: Program and arguments; no shell reads them.
+      timeout: Seconds; then the process is killed with its children.
+      check: Whether an exit code other than 0 is an error.
+      cwd: Working folder.
+      env: Environment, instead of this process's own.
+
+    Raises:
+      ToolError: it could not be started, ran past the time limit or (with `check`) failed; names the command, how it ended
+        and the shortened stderr.
+    """
+    with tempfile.TemporaryFile("w+", errors="replace") as stdout, tempfile.TemporaryFile("w+", errors="replace") as stderr:
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=None if env is None else dict(env),
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                text=True,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ToolError(Problem(f"cannot start {command[0]}: {error.strerror}")) from error
+        try:
+            process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            kill_group(process)
+            raise ToolError(
+                Problem(f"{Path(command[0]).name} did not end within {timeout:g} s and was killed\n  command: {shlex.join(command)}")
+            ) from None
+        except BaseException:  # Ctrl-C above all: leave no child behind
+            kill_group(process)
+            raise
+        stdout.seek(0)
+        stderr.seek(0)
+        result = Result(tuple(command), process.returncode, stdout.read(), stderr.read())
+    if check and result.returncode != 0:
+        raise ToolError(failure(result))
+    return result
+
+
+def failure(result: Result) -> Problem:
+    """What to say of a command that failed."""
+    message = f"{Path(result.command[0]).name} failed: {how_it_ended(result.returncode)}\n  command: {shlex.join(result.command)}"
+    output = shorten(result.stderr)
+    if output:
+        message += "\n  " + output.replace("\n", "\n  ")
+    return Problem(message)

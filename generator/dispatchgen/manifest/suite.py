@@ -1,0 +1,153 @@
+"""The suite: what a manifest means once every default is filled in, every shape expanded and every reference checked.
+
+These are the types that the rest of dispatchgen works with. The manifest as people write it is in `schema`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+Bindings = Literal["isolated", "fused"]
+SourceFormat = Literal["mlir", "mlirbc", "onnx"]
+
+#: Label of the only shape of a model whose inputs have no symbols.
+STATIC = "static"
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device that benchmarks of a backend run on."""
+
+    id: str  #: `[A-Za-z0-9_.-]+`, the key in the manifest.
+    uri: str  #: The value of `--device=`, e.g. `local-sync` or `vulkan://0`.
+    run_flags: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
+    @property
+    def driver(self) -> str:
+        """Name of the HAL driver, e.g. `vulkan`."""
+        return self.uri.split("://", 1)[0]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A target device with its compile flags, and the devices to run on (none: compile only)."""
+
+    name: str  #: As the user wrote it.
+    id: str  #: `[A-Za-z0-9_]+`, used in targets, files and symbols.
+    target_device: str  #: The value of `--iree-hal-target-device=`.
+    local_backend: str | None = None  #: `--iree-hal-local-target-device-backends=` where target_device is `local`.
+    compile_flags: tuple[str, ...] = ()
+    devices: tuple[Device, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a model's program is: a file below the suite's folder, or a file that an installed Python package ships."""
+
+    path: str  #: POSIX path relative to the suite's folder, or to the package's folder.
+    format: SourceFormat
+    package: str | None = None  #: Import name of the Python package that ships the file.
+
+    def __str__(self) -> str:
+        return self.path if self.package is None else f"package:{self.package}/{self.path}"
+
+
+@dataclass(frozen=True)
+class Input:
+    """An argument of an entry function: a tensor (`dims` may hold symbols) or, where `dims` is None, a scalar."""
+
+    element: str  #: `f32`, `i64`, `bf16`, `index`...
+    dims: tuple[int | str, ...] | None
+    #: The values: one (repeated) or all of them in row-major order; a string is a symbol. None: zeros.
+    data: tuple[int | float | str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A named binding of the symbols in a model's inputs."""
+
+    label: str  #: `[A-Za-z0-9_]+`, e.g. `B42` or `static`.
+    symbols: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How a benchmark is timed."""
+
+    min_time: str | None = None  #: `--benchmark_min_time=`, e.g. `0.5s` or `100x`. None: the benchmark library's own.
+    repetitions: int = 1
+    batch_size: int = 1  #: Dispatches per timed call (`--batch_size=`).
+
+
+@dataclass(frozen=True)
+class Model:
+    """A program with the shapes and backends it is benchmarked with."""
+
+    name: str  #: As the user wrote it.
+    id: str  #: `[A-Za-z0-9_]+`, used in targets, files and symbols.
+    source: Source
+    import_flags: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()  #: `[scope=]path` of parameter archives, paths relative to the suite's folder.
+    entry: str | None = None  #: Entry function; None: every public function that dispatches.
+    #: Inputs per entry function. The key None stands for "the entry function(s)" where the manifest names none;
+    #: an empty mapping: the types are read from the program.
+    inputs: Mapping[str | None, tuple[Input, ...]] = field(default_factory=dict)
+    shapes: tuple[Shape, ...] = (Shape(STATIC),)
+    backends: tuple[str, ...] = ()  #: Ids of backends.
+    #: Flags of this model per backend id (model-wide flags first), to be added to the backend's own.
+    compile_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+    bindings: Bindings = "isolated"
+    run: RunSettings = RunSettings()
+    line: int | None = None  #: 1-based line of the model in the manifest, for messages.
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named selection; an empty field selects all."""
+
+    name: str
+    id: str
+    models: tuple[str, ...] = ()  #: Ids.
+    backends: tuple[str, ...] = ()  #: Ids.
+    labels: tuple[str, ...] = ()  #: A model, backend or device that carries one of them.
+
+    def selects(self, model: Model, backend: Backend) -> bool:
+        """Whether the preset takes `model` on `backend`."""
+        labels = {*model.labels, *backend.labels, *(label for device in backend.devices for label in device.labels)}
+        return (
+            (not self.models or model.id in self.models)
+            and (not self.backends or backend.id in self.backends)
+            and (not self.labels or not labels.isdisjoint(self.labels))
+        )
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A manifest's whole."""
+
+    manifest: Path  #: The manifest's path as it was given.
+    backends: tuple[Backend, ...]
+    models: tuple[Model, ...]
+    presets: tuple[Preset, ...] = ()
+
+    @property
+    def root(self) -> Path:
+        """The suite's folder: paths in the manifest are relative to it."""
+        return self.manifest.parent
+
+    def backend(self, backend_id: str) -> Backend:
+        """The backend of that id; KeyError if there is none."""
+        for backend in self.backends:
+            if backend.id == backend_id:
+                return backend
+        raise KeyError(backend_id)
+
+    def lock_path(self, model: Model) -> Path:
+        """Where the model's lock file is."""
+        return self.root / "locks" / f"{model.id}.json"
