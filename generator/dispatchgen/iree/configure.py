@@ -1,0 +1,153 @@
+"""From a model's source to its configured module: import (for ONNX), then iree-compile up to executable configurations.
+
+That phase runs no code generation, yet fixes which dispatches there are and how each will be compiled.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from dispatchgen.errors import ModelError, Place, Problem, ToolError
+from dispatchgen.iree import messages, process
+from dispatchgen.iree.flags import compile_flags, import_flags
+from dispatchgen.iree.tools import Tools
+from dispatchgen.manifest.suite import Backend, Model, Suite
+
+#: Time limit of one process of the compiler or the importer, in seconds.
+DEFAULT_TIMEOUT = 600.0
+#: How many of a compiler's errors are repeated.
+_ERRORS_SHOWN = 3
+
+_DIAGNOSTIC = re.compile(
+    r"^(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning|note|remark): (?P<text>.*)$"
+)
+
+
+def source_path(suite: Suite, model: Model) -> Path:
+    """The model's source file: below the suite's folder, or inside an installed Python package (which is not imported).
+
+    Raises ModelError when it does not exist.
+    """
+    source = model.source
+    place = Place(str(suite.manifest), model.line)
+    if source.package is None:
+        path = suite.root / source.path
+        if not path.is_file():
+            raise ModelError(Problem(f"model {model.name}: there is no file {path}", place))
+        return path
+    try:
+        spec = importlib.util.find_spec(source.package)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None or not spec.submodule_search_locations:
+        raise ModelError(
+            Problem(
+                f"model {model.name}: the Python package {source.package}, which ships {source.path}, is not installed",
+                place,
+                f"pip install {source.package}",
+            )
+        )
+    folders = [Path(folder) for folder in spec.submodule_search_locations]
+    for folder in folders:
+        if (folder / source.path).is_file():
+            return folder / source.path
+    raise ModelError(Problem(f"model {model.name}: there is no file {source.path} in {folders[0]}", place))
+
+
+def import_command(tools: Tools, model: Model, source: Path, output: Path) -> list[str]:
+    """The command that makes MLIR from a model's .onnx file."""
+    importer = [str(tools.python), "-m", "iree.compiler.tools.import_onnx"]
+    return [*importer, str(source), "-o", str(output), *import_flags(model)]
+
+
+def configure_command(tools: Tools, model: Model, backend: Backend, source: Path, output: Path) -> list[str]:
+    """The command that makes the configured module from a model's MLIR."""
+    phase = "--compile-to=executable-configurations"
+    return [str(tools.iree_compile), str(source), "-o", str(output), phase, *compile_flags(model, backend)]
+
+
+def import_source(tools: Tools, suite: Suite, model: Model, work_dir: Path, timeout: float = DEFAULT_TIMEOUT) -> Path:
+    """The model as MLIR: the source itself or, for ONNX, `imported.mlir` in `work_dir`, made now.
+
+    Raises:
+      ModelError: the source does not exist or the importer refuses it.
+      ToolError: the importer is not installed, crashed or ran past `timeout` seconds.
+    """
+    source = source_path(suite, model)
+    if model.source.format != "onnx":
+        return source
+    output = work_dir / "imported.mlir"
+    result = process.run(import_command(tools, model, source, output), timeout=timeout, check=False)
+    if result.returncode == 0:
+        return output
+    module = messages.missing_python_module(result.stderr)
+    if module is not None:
+        raise ToolError(
+            Problem(
+                f"model {model.name}: importing {source.name} needs the Python package {module}, which is not installed",
+                hint="pip install dispatchgen[onnx]",
+            )
+        )
+    if result.returncode < 0:
+        raise _of_model(model, process.failure(result), ToolError)
+    reason = messages.python_error(result.stderr) or process.shorten(result.stderr)
+    raise ModelError(Problem(f"model {model.name}: the importer refuses it: {reason}", Place(str(source))))
+
+
+def configure(
+    tools: Tools,
+    suite: Suite,
+    model: Model,
+    backend: Backend,
+    work_dir: Path,
+    timeout: float = DEFAULT_TIMEOUT,
+    imported: Path | None = None,
+) -> Path:
+    """Writes the model's configured module into `work_dir` and returns its path.
+
+    Args:
+      imported: The model as MLIR, from `import_source`; None: it is imported now.
+      timeout: Time limit of each process, in seconds.
+
+    Raises:
+      ModelError: the program is malformed, or does not compile for this backend.
+      ToolError: the compiler crashed, was killed, or ran past the time limit.
+    """
+    source = imported if imported is not None else import_source(tools, suite, model, work_dir, timeout)
+    output = work_dir / "configured.mlir"
+    command = configure_command(tools, model, backend, source.absolute(), output.absolute())
+    try:
+        # Relative paths in the user's flags start at the suite's folder.
+        result = process.run(command, timeout=timeout, check=False, cwd=suite.root)
+    except ToolError as error:
+        raise _of_model(model, error.problems[0], ToolError) from None
+    if result.returncode < 0 or messages.is_crash(result.stderr):
+        raise _of_model(model, process.failure(result), ToolError)
+    if result.returncode != 0:
+        problems = diagnostics(result.stderr)
+        if not problems:
+            raise _of_model(model, process.failure(result), ModelError)
+        where = f"model {model.name} on backend {backend.name}"
+        raise ModelError(*(Problem(f"{where}: {p.message}", p.place) for p in problems))
+    return output
+
+
+def diagnostics(stderr: str, limit: int = _ERRORS_SHOWN) -> Sequence[Problem]:
+    """The first errors among MLIR's diagnostics, shortened: IREE repeats whole operations in them."""
+    problems = []
+    for line in stderr.splitlines():
+        match = _DIAGNOSTIC.match(line)
+        if match is None or match["severity"] != "error":
+            continue
+        row = int(match["line"])
+        # Operations without a location are reported at line 0.
+        place = Place(match["file"], row, int(match["column"])) if row > 0 else Place(match["file"])
+        problems.append(Problem(process.shorten(match["text"]), place))
+    return problems[:limit]
+
+
+def _of_model(model: Model, problem: Problem, error: type[ModelError] | type[ToolError]) -> ModelError | ToolError:
+    return error(Problem(f"model {model.name}: {problem.message}", problem.place, problem.hint))

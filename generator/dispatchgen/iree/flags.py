@@ -1,0 +1,48 @@
+"""Which flags IREE's programs are given."""
+
+from __future__ import annotations
+
+from dispatchgen.manifest.suite import Backend, Model
+
+#: Lowest ONNX opset that IREE's import covers well; the importer converts older models, and leaves newer ones alone.
+_OPSET_FLAG = "--opset-version=17"
+
+
+def target_flags(backend: Backend) -> tuple[str, ...]:
+    """The flags that choose a backend's target device."""
+    flags = [f"--iree-hal-target-device={backend.target_device}"]
+    if backend.local_backend is not None:
+        flags.append(f"--iree-hal-local-target-device-backends={backend.local_backend}")
+    return tuple(flags)
+
+
+def compile_flags(model: Model, backend: Backend) -> tuple[str, ...]:
+    """All flags of iree-compile for a model on a backend but input, output and phase.
+
+    The same flags serve the whole model and each of its dispatches, so that both are compiled alike. iree-compile takes the
+    last of two flags of one name: ours come first, then the backend's, then the model's.
+    """
+    flags = list(target_flags(backend))
+    if model.bindings == "isolated":
+        # Each binding starts at offset 0 of a buffer of its own. Otherwise offsets into a pool that all dispatches share are
+        # baked into the device code, and a change of one layer changes the dispatches of all others.
+        flags.append("--iree-scheduling-optimize-bindings=false")
+    flags += _path_independence(backend)
+    flags += backend.compile_flags
+    flags += model.compile_flags.get(backend.id, ())
+    return tuple(flags)
+
+
+def import_flags(model: Model) -> tuple[str, ...]:
+    """All flags of the importer but input and output."""
+    # The importer cannot convert the opset of a model whose weights it does not load.
+    defaults = () if "--large-model" in model.import_flags else (_OPSET_FLAG,)
+    return (*defaults, *model.import_flags)
+
+
+def _path_independence(backend: Backend) -> list[str]:
+    """Flags that keep the folder of the input out of the output: the same input gives the same bytes everywhere."""
+    flags = ["--iree-vm-bytecode-module-strip-source-map=true"]
+    if backend.local_backend == "llvm-cpu":
+        flags.append("--iree-llvmcpu-debug-symbols=false")
+    return flags

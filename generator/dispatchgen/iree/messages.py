@@ -1,0 +1,50 @@
+"""The texts of IREE's programs that dispatchgen must recognise, because their exit codes do not tell.
+
+Each was seen on the 3.12 and 3.13 wheels. Whatever relies on a text of IREE asks here.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: iree-benchmark-module, where its filter selects nothing or the module has no benchmark; its exit code is 0.
+NO_BENCHMARK = "Failed to match any benchmarks"
+#: What the runtime says where the driver was not built in or its library is absent, or there is no such device.
+ABSENT_DEVICE = (
+    "no driver '",
+    "UNAVAILABLE",
+    "no devices found",
+)
+_CRASH = ("Please report issues to https://github.com/iree-org/iree/issues", "PLEASE submit a bug report")
+
+
+def matched_no_benchmark(output: str) -> bool:
+    """Whether iree-benchmark-module ran nothing."""
+    return NO_BENCHMARK in output
+
+
+def device_is_absent(output: str) -> bool:
+    """Whether a program failed because this machine does not have the device, or its driver."""
+    return any(text in output for text in ABSENT_DEVICE)
+
+
+def is_crash(stderr: str) -> bool:
+    """Whether iree-compile ended by its crash handler, which turns signals into exit codes in some builds."""
+    return any(text in stderr for text in _CRASH)
+
+
+def missing_python_module(stderr: str) -> str | None:
+    """Top-level name of the module whose absence ended a Python program, or None."""
+    match = re.search(r"^ModuleNotFoundError: No module named '([\w.]+)'", stderr, re.MULTILINE)
+    if match is None:
+        match = re.search(r"No module named ([\w.]+)\s*$", stderr)
+    return match[1].split(".")[0] if match else None
+
+
+def python_error(stderr: str) -> str | None:
+    """The message of the exception that ended a Python program, without its traceback; None where there is none."""
+    if "Traceback (most recent call last):" not in stderr:
+        return None
+    lines = stderr.rstrip().splitlines()
+    match = re.match(r"[\w.]+(?:Error|Exception|Fail\w*)?: (.*)", lines[-1])
+    return match[1] if match else lines[-1]

@@ -1,0 +1,174 @@
+"""Finding IREE's programs.
+
+The programs called are the native ones. The console scripts that the wheels put into `bin/` are Python launchers: ten times
+slower to start, and they hide the signal that ended the program.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from dispatchgen.errors import Problem, ToolError
+from dispatchgen.iree import process
+
+#: Environment variable that names the folder of IREE's programs, as in IREE's own build.
+HOST_BIN_DIR = "IREE_HOST_BIN_DIR"
+#: Oldest release of IREE that is supported.
+MINIMUM_VERSION = (3, 12)
+#: What a version is called that the compiler does not know itself, as in a build from source.
+UNKNOWN_VERSION = "unknown"
+
+#: Program -> the wheel that ships it and the folder of the package in which it lies.
+_WHEELS = {
+    "iree-compile": ("iree-base-compiler", "iree.compiler", "_mlir_libs"),
+    "iree-benchmark-module": ("iree-base-runtime", "iree._runtime_libs", ""),
+    "iree-run-module": ("iree-base-runtime", "iree._runtime_libs", ""),
+}
+_VERSION_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Tools:
+    """IREE's programs on this machine."""
+
+    iree_compile: Path
+    iree_benchmark_module: Path
+    iree_run_module: Path
+    python: Path  #: An interpreter that has IREE's importers.
+    compiler_version: str  #: E.g. `3.13.0rc20261016 @ 89ece87b...`, or `UNKNOWN_VERSION`.
+    bindings_version: str | None  #: Version of the Python bindings that read IR; None: not installed.
+
+
+def find_tools(host_bin_dir: Path | None = None) -> Tools:
+    """Finds IREE's programs: in `host_bin_dir` or $IREE_HOST_BIN_DIR, in this Python's wheels, on PATH.
+
+    A folder that is named explicitly must have iree-compile; what else it lacks is taken from the other places.
+
+    Raises:
+      ToolError: programs are missing (all of them are named, with the places), or the compiler is older than MINIMUM_VERSION.
+    """
+    folder = explicit_folder(host_bin_dir)
+    found = {program: find_program(program, folder) for program in _WHEELS}
+    problems = [missing(program, folder) for program, path in found.items() if path is None]
+    if problems:
+        raise ToolError(*problems)
+    paths = {program: path for program, path in found.items() if path is not None}
+    version = compiler_version(paths["iree-compile"])
+    check_version(paths["iree-compile"], version)
+    return Tools(
+        iree_compile=paths["iree-compile"],
+        iree_benchmark_module=paths["iree-benchmark-module"],
+        iree_run_module=paths["iree-run-module"],
+        python=Path(sys.executable),
+        compiler_version=version,
+        bindings_version=wheel_version("iree.compiler"),
+    )
+
+
+def explicit_folder(host_bin_dir: Path | None) -> Path | None:
+    """The folder of IREE's programs that the user named, by option or by $IREE_HOST_BIN_DIR; an option goes first."""
+    if host_bin_dir is not None:
+        return host_bin_dir
+    value = os.environ.get(HOST_BIN_DIR)
+    return Path(value) if value else None
+
+
+def find_program(program: str, folder: Path | None) -> Path | None:
+    """The absolute path of one of IREE's programs, or None; `folder` is the one that the user named, if any."""
+    search: list[str | None] = []
+    if folder is not None:
+        search.append(str(folder))
+    if folder is None or program != "iree-compile":
+        wheel = _wheel_folder(program)
+        search += [str(wheel)] if wheel is not None else []
+        search.append(None)  # PATH
+    for place in search:
+        found = shutil.which(program, path=place)
+        if found is not None:
+            return Path(found).absolute()
+    return None
+
+
+def missing(program: str, folder: Path | None) -> Problem:
+    """What to say of a program that `find_program` did not find."""
+    wheel, package, _ = _WHEELS[program]
+    looked = []
+    if folder is not None:
+        looked.append(f"{folder} (the folder named by --iree-host-bin-dir or {HOST_BIN_DIR})")
+    if folder is None or program != "iree-compile":
+        installed = _wheel_folder(program)
+        place = f"{installed}" if installed is not None else f"not installed for {sys.executable}"
+        looked += [f"the Python package {package}: {place}", "PATH"]
+    hint = f"pip install {wheel}"
+    if folder is not None:
+        hint += ", or name the folder that holds IREE's programs"
+    return Problem(f"{program} was not found\n  looked in: " + "\n             ".join(looked), hint=hint)
+
+
+def compiler_version(iree_compile: Path) -> str:
+    """The version text of a compiler, from `iree-compile --version`, or UNKNOWN_VERSION where the compiler has none.
+
+    Raises ToolError when the program does not run.
+    """
+    output = process.run([str(iree_compile), "--version"], timeout=_VERSION_SECONDS).stdout
+    match = re.search(r"^\s*IREE compiler version\s+(\S.*?)\s*$", output, re.MULTILINE)
+    return match[1] if match else UNKNOWN_VERSION
+
+
+def check_version(iree_compile: Path, version: str) -> None:
+    """Raises ToolError where a compiler's version text shows a release older than MINIMUM_VERSION."""
+    release = release_of(version)
+    if release is None or release >= MINIMUM_VERSION:
+        return
+    oldest = ".".join(map(str, MINIMUM_VERSION))
+    raise ToolError(
+        Problem(
+            f"iree-compile is too old: found version {version}, at least {oldest} is needed\n  program: {iree_compile}",
+            hint="pip install --upgrade iree-base-compiler iree-base-runtime",
+        )
+    )
+
+
+def release_of(version: str) -> tuple[int, int] | None:
+    """Major and minor number of a version text; None where it has none."""
+    match = re.match(r"(\d+)\.(\d+)", version)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def wheel_version(package: str) -> str | None:
+    """The version that IREE's wheel of a Python package states, without importing it; None where it is not installed.
+
+    It is read from the package's `version.py` and not from the wheel's metadata: only there it is the compiler's own text
+    (`3.13.0rc20261016` where the metadata of the release says `3.13.0`).
+    """
+    folder = _package_folder(package)
+    if folder is None:
+        return None
+    try:
+        match = re.search(r'^VERSION = "([^"]*)"', (folder / "version.py").read_text(), re.MULTILINE)
+    except OSError:
+        match = None
+    return match[1] if match else UNKNOWN_VERSION
+
+
+def _wheel_folder(program: str) -> Path | None:
+    _, package, subfolder = _WHEELS[program]
+    folder = _package_folder(package)
+    return None if folder is None else folder / subfolder
+
+
+def _package_folder(package: str) -> Path | None:
+    """Folder of a package below `iree`, a namespace without code of its own: nothing of IREE is imported."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except ModuleNotFoundError:
+        return None
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(next(iter(spec.submodule_search_locations)))
