@@ -1,0 +1,56 @@
+"""Fixtures and markers for all tests; their types are in `support`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import support
+
+
+@pytest.fixture(scope="session")
+def iree_tools() -> support.IreeTools:
+    """IREE's native programs."""
+    return support.find_iree_tools()
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The top folder of the checkout."""
+    return support.REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def models_dir() -> Path:
+    """`tests/models/`: small programs, each for one thing that host programs do."""
+    return support.REPOSITORY / "tests" / "models"
+
+
+@pytest.fixture(scope="session")
+def samples_dir() -> Path:
+    """`samples/`: suites that work as they stand. Copy what a test changes or builds."""
+    return support.REPOSITORY / "samples"
+
+
+@pytest.fixture(scope="session")
+def run_cli() -> support.RunCli:
+    """Runs `python -m dispatchgen` in a process of its own."""
+    return support.run_cli
+
+
+@pytest.fixture(scope="session")
+def iree_source_dir() -> Path:
+    """IREE's source tree, for tests marked `iree_source`."""
+    return Path(os.environ["IREE_SOURCE_DIR"])
+
+
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Skips, with the reason, what needs something that is not there."""
+    for item in items:
+        if item.get_closest_marker("lavapipe") and not support.has_lavapipe():
+            item.add_marker(pytest.mark.skip(reason="no lavapipe: install Debian's mesa-vulkan-drivers"))
+        if item.get_closest_marker("iree_source") and not support.has_iree_source():
+            item.add_marker(pytest.mark.skip(reason="IREE_SOURCE_DIR names no IREE source tree"))

@@ -1,0 +1,138 @@
+"""What tests share besides fixtures: the types of the fixtures in `conftest`, and IREE's tools.
+
+The tools that tests compare against are found here without dispatchgen's own code, so that no test
+trusts what it checks.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+#: Seconds until a program that a test started counts as hanging; far above what any of them takes.
+TIMEOUT = 600.0
+
+
+@dataclass(frozen=True)
+class IreeTools:
+    """IREE's native programs, as the wheels of this interpreter ship them."""
+
+    compiler_dir: Path
+    runtime_dir: Path
+
+    @property
+    def compile(self) -> Path:
+        return self.compiler_dir / "iree-compile"
+
+    @property
+    def opt(self) -> Path:
+        return self.compiler_dir / "iree-opt"
+
+    @property
+    def lld(self) -> Path:
+        return self.compiler_dir / "iree-lld"
+
+    @property
+    def benchmark_module(self) -> Path:
+        return self.runtime_dir / "iree-benchmark-module"
+
+    @property
+    def run_module(self) -> Path:
+        return self.runtime_dir / "iree-run-module"
+
+    @property
+    def dump_replay(self) -> Path:
+        return self.runtime_dir / "iree-dump-replay"
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """The release, e.g. `(3, 13)`, from what `iree-compile --version` prints."""
+        text = subprocess.run([self.compile, "--version"], capture_output=True, text=True, check=True).stdout
+        match = re.search(r"IREE compiler version (\d+)\.(\d+)", text)
+        assert match, text
+        return int(match[1]), int(match[2])
+
+
+def _package_dir(package: str) -> Path:
+    spec = importlib.util.find_spec(package)
+    assert spec is not None, f"no Python package {package!r}: run the tests with `make test`"
+    assert spec.submodule_search_locations, f"{package!r} is a module, not a package"
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+@functools.cache
+def find_iree_tools() -> IreeTools:
+    """IREE's programs of this interpreter's wheels."""
+    return IreeTools(
+        compiler_dir=_package_dir("iree.compiler") / "_mlir_libs",
+        runtime_dir=_package_dir("iree.runtime").parent / "_runtime_libs",
+    )
+
+
+@functools.cache
+def has_lavapipe() -> bool:
+    """Whether Vulkan on the CPU (Mesa's lavapipe, which calls itself llvmpipe) answers to IREE's runtime."""
+    command = [str(find_iree_tools().run_module), "--dump_devices=vulkan"]
+    return "llvmpipe" in subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
+def has_iree_source() -> bool:
+    """Whether IREE_SOURCE_DIR names a source tree of IREE."""
+    return Path(os.environ.get("IREE_SOURCE_DIR", "/nonexistent"), "CMakeLists.txt").is_file()
+
+
+@dataclass(frozen=True)
+class CliResult:
+    """What a finished `dispatchgen` left."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+class RunCli(Protocol):
+    """Runs `dispatchgen` with these arguments in a process of its own; `env` adds to the environment."""
+
+    def __call__(
+        self,
+        *arguments: str | Path,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout: float = TIMEOUT,
+    ) -> CliResult: ...
+
+
+def cli_environment() -> dict[str, str]:
+    """An environment in which `python -m dispatchgen` is this checkout's, and its output plain and 200 columns wide."""
+    environment = dict(os.environ)
+    search = [str(REPOSITORY / "generator"), *filter(None, [environment.get("PYTHONPATH")])]
+    environment.update(PYTHONPATH=os.pathsep.join(search), COLUMNS="200", NO_COLOR="1", TERM="dumb")
+    return environment
+
+
+def run_cli(
+    *arguments: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, timeout: float = TIMEOUT
+) -> CliResult:
+    """See RunCli."""
+    process = subprocess.run(
+        [sys.executable, "-m", "dispatchgen", *map(str, arguments)],
+        cwd=cwd,
+        env={**cli_environment(), **(env or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=timeout,
+        check=False,
+    )
+    return CliResult(process.returncode, process.stdout, process.stderr)
