@@ -19,13 +19,13 @@ def target_flags(backend: Backend) -> tuple[str, ...]:
 def compile_flags(model: Model, backend: Backend) -> tuple[str, ...]:
     """All flags of iree-compile for a model on a backend but input, output and phase.
 
-    The same flags serve the whole model and each of its dispatches, so that both are compiled alike. iree-compile takes the
-    last of two flags of one name: ours come first, then the backend's, then the model's.
+    The same flags serve the whole model and each of its dispatches, so that both are compiled alike. iree-compile takes
+    the last of two flags of one name: ours come first, then the backend's, then the model's.
     """
     flags = list(target_flags(backend))
     if model.bindings == "isolated":
-        # Each binding starts at offset 0 of a buffer of its own. Otherwise offsets into a pool that all dispatches share are
-        # baked into the device code, and a change of one layer changes the dispatches of all others.
+        # Each binding starts at offset 0 of a buffer of its own. Otherwise offsets into a pool that all dispatches share
+        # are baked into the device code, and a change of one layer changes the dispatches of all others.
         flags.append("--iree-scheduling-optimize-bindings=false")
     flags += _path_independence(backend)
     flags += backend.compile_flags

@@ -1,7 +1,7 @@
 """Finding IREE's programs.
 
-The programs called are the native ones. The console scripts that the wheels put into `bin/` are Python launchers: ten times
-slower to start, and they hide the signal that ended the program.
+The programs called are the native ones. The console scripts that the wheels put into `bin/` are Python launchers: ten
+times slower to start, and they hide the signal that ended the program.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def find_tools(host_bin_dir: Path | None = None) -> Tools:
     A folder that is named explicitly must have iree-compile; what else it lacks is taken from the other places.
 
     Raises:
-      ToolError: programs are missing (all of them are named, with the places), or the compiler is older than MINIMUM_VERSION.
+      ToolError: programs are missing (each is named, with the places), or the compiler is older than MINIMUM_VERSION.
     """
     folder = explicit_folder(host_bin_dir)
     found = {program: find_program(program, folder) for program in _WHEELS}
@@ -144,8 +144,8 @@ def release_of(version: str) -> tuple[int, int] | None:
 def wheel_version(package: str) -> str | None:
     """The version that IREE's wheel of a Python package states, without importing it; None where it is not installed.
 
-    It is read from the package's `version.py` and not from the wheel's metadata: only there it is the compiler's own text
-    (`3.13.0rc20261016` where the metadata of the release says `3.13.0`).
+    It is read from the package's `version.py` and not from the wheel's metadata: only there it is the compiler's own
+    text (`3.13.0rc20261016` where the metadata of the release says `3.13.0`).
     """
     folder = _package_folder(package)
     if folder is None:
