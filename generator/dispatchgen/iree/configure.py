@@ -21,9 +21,7 @@ DEFAULT_TIMEOUT = 600.0
 #: How many of a compiler's errors are repeated.
 _ERRORS_SHOWN = 3
 
-_DIAGNOSTIC = re.compile(
-    r"^(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning|note|remark): (?P<text>.*)$"
-)
+_ERROR = re.compile(r"^(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): error: (?P<text>.*)$")
 
 
 def source_path(suite: Suite, model: Model) -> Path:
@@ -87,7 +85,7 @@ def import_source(tools: Tools, suite: Suite, model: Model, work_dir: Path, time
     if module is not None:
         raise ToolError(
             Problem(
-                f"model {model.name}: importing {source.name} needs the Python package {module}, which is not installed",
+                f"model {model.name}: importing {source.name} needs the Python package {module}, which is missing",
                 hint="pip install dispatchgen[onnx]",
             )
         )
@@ -139,8 +137,8 @@ def diagnostics(stderr: str, limit: int = _ERRORS_SHOWN) -> Sequence[Problem]:
     """The first errors among MLIR's diagnostics, shortened: IREE repeats whole operations in them."""
     problems = []
     for line in stderr.splitlines():
-        match = _DIAGNOSTIC.match(line)
-        if match is None or match["severity"] != "error":
+        match = _ERROR.match(line)
+        if match is None:
             continue
         row = int(match["line"])
         # Operations without a location are reported at line 0.

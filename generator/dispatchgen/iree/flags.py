@@ -24,8 +24,8 @@ def compile_flags(model: Model, backend: Backend) -> tuple[str, ...]:
     """
     flags = list(target_flags(backend))
     if model.bindings == "isolated":
-        # Each binding starts at offset 0 of a buffer of its own. Otherwise offsets into a pool that all dispatches share
-        # are baked into the device code, and a change of one layer changes the dispatches of all others.
+        # Each binding starts at offset 0 of a buffer of its own. Otherwise offsets into a pool that all dispatches
+        # share are baked into the device code, and a change of one layer changes the dispatches of all others.
         flags.append("--iree-scheduling-optimize-bindings=false")
     flags += _path_independence(backend)
     flags += backend.compile_flags

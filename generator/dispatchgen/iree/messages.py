@@ -14,6 +14,7 @@ ABSENT_DEVICE = (
     "no driver '",
     "UNAVAILABLE",
     "no devices found",
+    "; creating device '",
 )
 _CRASH = ("Please report issues to https://github.com/iree-org/iree/issues", "PLEASE submit a bug report")
 
@@ -26,6 +27,15 @@ def matched_no_benchmark(output: str) -> bool:
 def device_is_absent(output: str) -> bool:
     """Whether a program failed because this machine does not have the device, or its driver."""
     return any(text in output for text in ABSENT_DEVICE)
+
+
+def status_message(output: str) -> str | None:
+    """The message of the first error status that the runtime prints, without source place and context; None: it prints none.
+
+    The form is `<source file>:<line>: <CODE>; <message>; <context>; ...`.
+    """
+    match = re.search(r"^\S+:\d+: ([A-Z_]+); (.*?)(?:; (?:creating|resolving|loading) .*)?$", output, re.MULTILINE)
+    return f"{match[2].rstrip(': ')} ({match[1]})" if match else None
 
 
 def is_crash(stderr: str) -> bool:

@@ -30,7 +30,7 @@ _PROBLEMS_SHOWN = 5
 def read_lock(path: Path) -> Lock:
     """Reads and checks a lock file.
 
-    Raises LockError: it does not exist or cannot be read, is of another version of the format, is no JSON, was edited by hand.
+    Raises LockError: it does not exist, cannot be read, is of another version of the format, is no JSON, was edited by hand.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ def canonical_json(value: object) -> str:
 
 
 def _pieces(value: object, indent: str, *, top: bool = False, used: int = 0) -> Iterator[str]:
-    """Text of a value that starts after `used` columns of its line; a list or object that does not fit takes a line per item."""
+    """Text of a value that starts after `used` columns of its line; what does not fit there takes a line per item."""
     line = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, (dict, list)) or not value or (not top and used + len(line) < _WIDTH):
         yield line
