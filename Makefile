@@ -1,0 +1,80 @@
+# Sets up its own virtual environment and runs everything in it. Needs make, Python >= 3.10 and the package registries.
+#
+#   make demo          benchmark the dispatches of the samples and print the tables
+#   make test          run the tests               (PYTEST_FLAGS="-m 'not slow'" for the quick ones)
+#   make lint          ruff, mypy
+#   make bench         run the benchmarks of dispatchgen itself
+#   make docs          write the generated parts of docs/ anew
+#   make requirements  resolve the pinned set of dependencies anew
+#   make clean         remove what all of these made
+#
+# PYTHON= chooses the interpreter, IREE= the release of IREE (one of requirements/iree-*.txt).
+
+PYTHON ?= python3
+IREE ?= 3.13
+PYTEST_FLAGS ?=
+# Two at a time: a compilation takes more than one core.
+PYTEST_WORKERS ?= 2
+
+venv := .venv/iree-$(IREE)
+bin := $(venv)/bin
+stamp := $(venv)/.installed
+# Changes when another interpreter is chosen.
+chosen := .venv/iree-$(IREE).python
+requirements := requirements/dev.txt requirements/iree-$(IREE).txt
+
+# The programs of the environment (cmake, ninja, dispatchgen) come first on the PATH of every recipe.
+export PATH := $(CURDIR)/$(bin):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint bench docs requirements clean FORCE
+
+help:
+	@sed -n 's/^#   make/make/p' Makefile
+
+setup: $(stamp)
+
+$(chosen): FORCE
+	@mkdir -p $(@D)
+	@echo '$(PYTHON)' | cmp -s - $@ || echo '$(PYTHON)' > $@
+
+FORCE:
+
+$(stamp): $(requirements) pyproject.toml $(chosen)
+	@command -v $(PYTHON) > /dev/null || { echo "error: no program '$(PYTHON)'; choose a Python >= 3.10 with 'make PYTHON=/path/to/python'" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "error: $(PYTHON) is $$($(PYTHON) -V 2>&1), and 3.10 or newer is needed; choose one with 'make PYTHON=/path/to/python'" >&2; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || { echo "error: $(PYTHON) has no 'venv' with pip; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 2; }
+	@echo "setting up $(venv) (once, a minute or two)"
+	$(PYTHON) -m venv --clear $(venv)
+	$(bin)/python -m pip install --quiet $(requirements:%=-r %)
+	$(bin)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(bin)/python -m pip check
+	@touch $@
+
+demo: $(stamp)
+	$(bin)/dispatchgen run samples/demo/benchmarks.yaml
+
+test: $(stamp)
+	$(bin)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal $(PYTEST_FLAGS)
+
+lint: $(stamp)
+	$(bin)/ruff check
+	$(bin)/ruff format --check
+	$(bin)/mypy
+
+bench: $(stamp)
+	$(bin)/python benchmarks/hand_flow.py
+
+docs: $(stamp)
+	$(bin)/python tests/cli_reference.py
+
+requirements: $(stamp)
+	$(bin)/python -m pip install --quiet uv
+	$(bin)/uv pip compile --quiet --upgrade --universal --python-version 3.10 --extra dev \
+	  --no-emit-package dispatchgen --no-emit-package iree-base-compiler --no-emit-package iree-base-runtime \
+	  --custom-compile-command "make requirements" pyproject.toml --output-file requirements/dev.txt
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find samples benchmarks -name .dispatchgen -type d -prune -exec rm -rf {} +
