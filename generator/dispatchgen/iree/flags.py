@@ -28,6 +28,7 @@ def compile_flags(model: Model, backend: Backend) -> tuple[str, ...]:
         # share are baked into the device code, and a change of one layer changes the dispatches of all others.
         flags.append("--iree-scheduling-optimize-bindings=false")
     flags += _path_independence(backend)
+    flags += _portability(backend)
     flags += backend.compile_flags
     flags += model.compile_flags.get(backend.id, ())
     return tuple(flags)
@@ -41,8 +42,20 @@ def import_flags(model: Model) -> tuple[str, ...]:
 
 
 def _path_independence(backend: Backend) -> list[str]:
-    """Flags that keep the folder of the input out of the output: the same input gives the same bytes everywhere."""
+    """Flags that keep the folder of the input out of the output: the same input gives the same bytes everywhere.
+
+    They are not enough on GPUs: the export table of an executable names the source file as it was given to iree-compile,
+    and no flag leaves it out. Give it relative to the working folder.
+    """
     flags = ["--iree-vm-bytecode-module-strip-source-map=true"]
     if backend.local_backend == "llvm-cpu":
         flags.append("--iree-llvmcpu-debug-symbols=false")
     return flags
+
+
+def _portability(backend: Backend) -> list[str]:
+    """Flags without which a backend compiles on some machines only."""
+    if backend.target_device == "metal":
+        # Apple's compiler runs on macOS alone; without it the runtime compiles the Metal source, as good everywhere.
+        return ["--iree-metal-compile-to-metallib=false"]
+    return []

@@ -30,7 +30,7 @@ _PROBLEMS_SHOWN = 5
 def read_lock(path: Path) -> Lock:
     """Reads and checks a lock file.
 
-    Raises LockError: it does not exist, cannot be read, is of another version of the format, is no JSON, was edited by hand.
+    Raises LockError: it does not exist or cannot be read, is of another version, is no JSON, was edited by hand.
     """
     try:
         text = path.read_text(encoding="utf-8")
