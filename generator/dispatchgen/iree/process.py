@@ -57,7 +57,29 @@ def kill_group(process: subprocess.Popen[str]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
+    for pid in _session_members(process.pid):  # Ninja gives each command a process group of its own
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
     process.wait()
+
+
+def stop_group(process: subprocess.Popen[str], grace: float = 3.0) -> None:
+    """Interrupts a process as Ctrl-C does, so that it can end its children itself, and kills what is left after `grace` seconds."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        process.send_signal(signal.SIGINT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(grace)
+    kill_group(process)
+
+
+def _session_members(session: int) -> list[int]:
+    """The processes of a session, where the system lists processes in /proc."""
+    members = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if os.getsid(int(entry.name)) == session:
+                members.append(int(entry.name))
+    return members
 
 
 def start(command: Sequence[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:

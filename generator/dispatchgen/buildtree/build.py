@@ -1,0 +1,178 @@
+"""Configuring a build tree with CMake and building it with Ninja, to the end even where something fails."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dispatchgen.buildtree import ninja
+from dispatchgen.buildtree.layout import BuildTree, Step
+from dispatchgen.buildtree.programs import BuildPrograms
+from dispatchgen.files import write_if_changed
+from dispatchgen.iree import process
+from dispatchgen.iree.configure import diagnostics
+
+if TYPE_CHECKING:
+    import subprocess
+
+#: Longest part of a failed command's output that is kept, in characters.
+_REASON_LIMIT = 1000
+
+#: Called with each command that ended.
+OnProgress = Callable[[ninja.Progress], None]
+
+
+@dataclass(frozen=True)
+class StepFailure:
+    """A command of the build that failed."""
+
+    step: Step
+    reason: str
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """How a build went."""
+
+    failures: tuple[StepFailure, ...] = ()
+    complete: bool = True  #: Whether everything that was asked for is up to date now.
+
+
+def write_sources(folder: Path, cmake_lists: str) -> None:
+    """Writes `CMakeLists.txt` into a folder that dispatchgen owns, with a .gitignore that hides all of it.
+
+    Raises OutputError when it cannot be written.
+    """
+    write_if_changed(folder / ".gitignore", "*\n")
+    write_if_changed(folder / "CMakeLists.txt", cmake_lists)
+
+
+def configure(
+    programs: BuildPrograms, source_dir: Path, tree: BuildTree, definitions: Sequence[str], timeout: float | None
+) -> None:
+    """Runs CMake for Ninja, without the cache of an earlier run, which may remember tools that have moved.
+
+    Args:
+      definitions: `NAME=value`, for `-D`.
+      timeout: Seconds.
+
+    Raises:
+      ToolError: CMake failed or ran past the time limit.
+    """
+    command = [str(programs.cmake), "--fresh", "-S", str(source_dir), "-B", str(tree.binary_dir), "-G", "Ninja"]
+    command.append(f"-DCMAKE_MAKE_PROGRAM={programs.ninja}")
+    command += [f"-D{definition}" for definition in definitions]
+    process.run(command, timeout=timeout)
+
+
+def build(
+    programs: BuildPrograms,
+    tree: BuildTree,
+    targets: Sequence[str],
+    *,
+    jobs: int | None,
+    timeout: float | None,
+    on_progress: OnProgress,
+) -> BuildReport:
+    """Builds targets, going on where a command fails.
+
+    Args:
+      jobs: How many commands run at once; None: Ninja's own choice.
+      timeout: Seconds in which at least one command has to end; then the whole build is killed.
+      on_progress: Called with each command that ended.
+    """
+    command = [str(programs.ninja), "-C", str(tree.binary_dir), "-k", "0"]
+    if jobs is not None:
+        command.append(f"-j{jobs}")
+    child = process.start([*command, *targets], env={**os.environ, "NINJA_STATUS": ninja.STATUS})
+    failures: list[StepFailure] = []
+    try:
+        for event in ninja.read_events(_lines(child, timeout)):
+            match event:
+                case ninja.Progress():
+                    on_progress(event)
+                case ninja.FailedEdge(outputs, output):
+                    failures.append(StepFailure(tree.step_of(outputs[0] if outputs else "?"), reason_of(output)))
+                case ninja.Message(text):
+                    failures.append(StepFailure(Step("build"), text))
+        returncode = child.wait()
+    except _NoProgress:
+        process.stop_group(child)
+        failures.append(StepFailure(Step("build"), f"no command ended within {timeout:g} s: the build was killed"))
+        return BuildReport(tuple(failures), complete=False)
+    except BaseException:  # Ctrl-C above all: leave no child behind
+        process.stop_group(child)
+        raise
+    finally:
+        if child.stdout is not None:
+            child.stdout.close()
+    if returncode != 0 and not failures:
+        failures.append(StepFailure(Step("build"), f"ninja: {process.how_it_ended(returncode)}"))
+    return BuildReport(tuple(failures), complete=returncode == 0)
+
+
+def up_to_date(programs: BuildPrograms, tree: BuildTree, outputs: Sequence[Path]) -> frozenset[Path]:
+    """Which of these outputs Ninja would not make again: after a failed build, the others are of an earlier one.
+
+    Asks Ninja itself, all at once first and one by one only where something is out of date.
+    """
+    if not outputs:
+        return frozenset()
+    if _nothing_to_do(programs, tree, outputs):
+        return frozenset(outputs)
+    if len(outputs) == 1:
+        return frozenset()
+    middle = len(outputs) // 2
+    return up_to_date(programs, tree, outputs[:middle]) | up_to_date(programs, tree, outputs[middle:])
+
+
+def _nothing_to_do(programs: BuildPrograms, tree: BuildTree, outputs: Sequence[Path]) -> bool:
+    names = [output.relative_to(tree.binary_dir).as_posix() for output in outputs]
+    command = [str(programs.ninja), "-C", str(tree.binary_dir), "-n", *names]
+    result = process.run(command, check=False, timeout=60.0)
+    return result.returncode == 0 and "ninja: no work to do." in result.stdout
+
+
+def reason_of(output: str) -> str:
+    """Why a command failed, from what it printed: the compiler's first errors, else all of it, shortened."""
+    problems = diagnostics(output)
+    if problems:
+        return "\n".join(f"{problem.place}: {problem.message}" for problem in problems)
+    return process.shorten(output, _REASON_LIMIT) or "it failed without a message"
+
+
+class _NoProgress(Exception):
+    """The time limit of the build has passed."""
+
+
+def _lines(child: subprocess.Popen[str], timeout: float | None) -> Iterator[str]:
+    """The lines that a process prints. Raises _NoProgress after `timeout` seconds without a status line."""
+    received: queue.Queue[str | None] = queue.Queue()
+
+    def read() -> None:
+        assert child.stdout is not None
+        try:
+            for line in child.stdout:
+                received.put(line)
+        except ValueError:  # closed: the build was stopped
+            pass
+        received.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    deadline = None if timeout is None else time.monotonic() + timeout
+    while True:
+        try:
+            line = received.get(timeout=None if deadline is None else max(deadline - time.monotonic(), 0))
+        except queue.Empty:
+            raise _NoProgress from None
+        if line is None:
+            return
+        if deadline is not None and timeout is not None and line.startswith("[dispatchgen "):
+            deadline = time.monotonic() + timeout
+        yield line

@@ -1,0 +1,135 @@
+"""From what was timed to the result of a call: counts, shares, the sum against the whole model, coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dispatchgen.lock.schema import BackendLock, Benchmark, Call, Dispatch
+from dispatchgen.results.schema import (
+    CallResult,
+    Coverage,
+    DeviceUsed,
+    DispatchResult,
+    Settings,
+    SkippedDispatch,
+    Timing,
+    WholeModel,
+)
+
+#: Key of `Benchmark.counts` for what runs once when the module is loaded.
+INITIALIZER = "initializer"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a device gave for the benchmarks of a model on a backend."""
+
+    timings: Mapping[str, Timing]  #: By the benchmark's name.
+    failures: Mapping[str, str]  #: By the benchmark's name.
+
+
+def call_result(
+    *,
+    model: str,
+    device: DeviceUsed,
+    settings: Settings,
+    lock: BackendLock,
+    call: Call,
+    measured: Measured,
+    whole_model: WholeModel,
+) -> CallResult:
+    """The result of one call of a model."""
+    rows = _rows(lock, call.name, measured)
+    sum_seconds = _sum(rows)
+    model_seconds = whole_model.timing.seconds if whole_model.timing else None
+    skipped = tuple(
+        SkippedDispatch(export=skip.export, operation=skip.operation, reason=skip.reason)
+        for skip in lock.skipped
+        if call.name in skip.calls
+    )
+    return CallResult(
+        model=model,
+        backend=lock.backend,
+        device=device,
+        call=call.name,
+        function=call.function,
+        shape=call.shape,
+        symbols=call.symbols,
+        inputs=call.inputs,
+        settings=settings,
+        dispatches=_with_shares(rows, sum_seconds if model_seconds is None else model_seconds),
+        initializers=_with_shares(_rows(lock, INITIALIZER, measured), None),
+        skipped=skipped,
+        whole_model=whole_model,
+        sum_seconds=sum_seconds,
+        sum_by_model=sum_seconds / model_seconds if sum_seconds is not None and model_seconds else None,
+        coverage=_coverage(rows, skipped),
+    )
+
+
+def benchmarks_of(dispatch: Dispatch, calls: Iterable[str]) -> list[Benchmark]:
+    """The benchmarks of a dispatch that these calls run, and those of loading the model."""
+    wanted = {*calls, INITIALIZER}
+    return [benchmark for benchmark in dispatch.benchmarks if not wanted.isdisjoint(benchmark.counts)]
+
+
+def _rows(lock: BackendLock, call: str, measured: Measured) -> list[DispatchResult]:
+    return [
+        _row(dispatch, benchmark, benchmark.counts[call], measured)
+        for dispatch in lock.dispatches
+        for benchmark in dispatch.benchmarks
+        if benchmark.counts.get(call)
+    ]
+
+
+def _row(dispatch: Dispatch, benchmark: Benchmark, count: int, measured: Measured) -> DispatchResult:
+    timing = measured.timings.get(benchmark.name)
+    return DispatchResult(
+        name=dispatch.name,
+        benchmark=benchmark.name,
+        operation=dispatch.operation,
+        executable=dispatch.executable,
+        variant=dispatch.variant,
+        export=dispatch.export,
+        content=dispatch.content,
+        workload=benchmark.workload,
+        constants=benchmark.constants,
+        bindings=benchmark.bindings,
+        count=count,
+        timing=timing,
+        total_seconds=None if timing is None else timing.seconds * count,
+        share=None,
+        failure=None if timing else measured.failures.get(benchmark.name, "it was not run"),
+    )
+
+
+def _sum(rows: Sequence[DispatchResult]) -> float | None:
+    totals = [row.total_seconds for row in rows if row.total_seconds is not None]
+    return sum(totals) if totals else None
+
+
+def _with_shares(rows: Sequence[DispatchResult], whole: float | None) -> tuple[DispatchResult, ...]:
+    """The rows with their share of `whole` (in seconds), the most expensive first, what failed last."""
+    shared = [
+        row.model_copy(update={"share": row.total_seconds / whole}) if row.total_seconds is not None and whole else row
+        for row in rows
+    ]
+    return tuple(
+        sorted(shared, key=lambda row: (row.total_seconds is None, -(row.total_seconds or 0.0), row.benchmark))
+    )
+
+
+def _coverage(rows: Sequence[DispatchResult], skipped: Sequence[SkippedDispatch]) -> Coverage:
+    """Counts dispatches (exports); one counts as measured only if each of its workloads at this call was."""
+    exports = {(row.executable, row.export) for row in rows}
+    failed = {(row.executable, row.export) for row in rows if row.timing is None}
+    skipped_exports = {skip.export for skip in skipped}
+    partly = {key for key in exports - failed if key[1] in skipped_exports}
+    only_skipped = skipped_exports - {export for _, export in exports}
+    return Coverage(
+        dispatches=len(exports) + len(only_skipped),
+        measured=len(exports - failed - partly),
+        skipped=len(partly) + len(only_skipped),
+        failed=len(failed),
+    )

@@ -1,0 +1,160 @@
+"""Running iree-benchmark-module on one module and telling how it went."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dispatchgen.errors import ToolError
+from dispatchgen.iree import messages, process
+from dispatchgen.manifest.suite import Device, RunSettings
+from dispatchgen.results import benchmark_json
+from dispatchgen.results.schema import Host, Timing
+
+#: Longest part of a failed program's output that is kept, in characters.
+_REASON_LIMIT = 600
+#: What is special in the benchmark library's regular expressions. `re.escape` escapes more than POSIX defines.
+_SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
+
+
+@dataclass(frozen=True)
+class Runner:
+    """How benchmarks are run on one device."""
+
+    program: Path  #: iree-benchmark-module.
+    device: Device
+    settings: RunSettings
+    timeout: float | None = None  #: Of one process, in seconds.
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What running functions of a module gave; each is in `timings` or in `failures`, unless `absent` is set."""
+
+    timings: Mapping[str, Timing] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+    host: Host | None = None
+    absent: str | None = None  #: Why the device is not there; then nothing ran.
+
+
+@dataclass(frozen=True)
+class _Process:
+    """How one process ended."""
+
+    file: benchmark_json.BenchmarkFile | None = None
+    failure: str | None = None
+    absent: str | None = None
+
+
+def run_dispatches(runner: Runner, module: Path, functions: Sequence[str], output: Path, *, every: bool) -> Outcome:
+    """Runs benchmark functions of a dispatch's module, in one process.
+
+    Where that process crashes, hangs or fails, each function is run alone: one must not take the others along.
+
+    Args:
+      functions: Names of the functions.
+      output: The JSON file to write.
+      every: Whether these are all functions of the module: then no filter is needed.
+    """
+    arguments = [f"--module={module}", f"--batch_size={runner.settings.batch_size}"]
+    selection = [] if every else [f"--benchmark_filter={filter_of(functions)}"]
+    ended = _run(runner, [*arguments, *selection], output)
+    if ended.absent is not None:
+        return Outcome(absent=ended.absent)
+    if ended.file is not None:
+        return _outcome(ended.file, functions)
+    if len(functions) == 1:
+        return Outcome(failures={functions[0]: ended.failure or ""})
+    alone = [run_dispatches(runner, module, [function], output, every=False) for function in functions]
+    return Outcome(
+        timings={name: timing for outcome in alone for name, timing in outcome.timings.items()},
+        failures={name: reason for outcome in alone for name, reason in outcome.failures.items()},
+        host=next((outcome.host for outcome in alone if outcome.host is not None), None),
+    )
+
+
+def run_model(
+    runner: Runner, module: Path, function: str, flag_file: Path, parameters: Iterable[str], output: Path
+) -> Outcome:
+    """Runs a function of the whole model with the inputs of a flag file.
+
+    `--batch_size=` is left at 1: a function that is not a dispatch benchmark is called once per batch by
+    iree-benchmark-module 3.13, and its time divided by the batch size.
+
+    Args:
+      parameters: Values of `--parameters=`.
+    """
+    arguments = [f"--module={module}", f"--flagfile={flag_file}", *(f"--parameters={value}" for value in parameters)]
+    ended = _run(runner, arguments, output)
+    if ended.file is None:
+        return Outcome(failures={function: ended.failure or ""}, absent=ended.absent)
+    return _outcome(ended.file, [function])
+
+
+def filter_of(functions: Iterable[str]) -> str:
+    """Value of `--benchmark_filter=` that selects exactly these functions."""
+    names = "|".join(_SPECIAL.sub(r"\\\g<0>", function) for function in functions)
+    return f"^BM_({names})/"
+
+
+def _outcome(file: benchmark_json.BenchmarkFile, functions: Iterable[str]) -> Outcome:
+    names = list(functions)
+    missing = {
+        name: "the module has no benchmark of that name"
+        for name in names
+        if name not in file.timings and name not in file.failures
+    }
+    return Outcome(
+        timings={name: file.timings[name] for name in names if name in file.timings},
+        failures={name: file.failures[name] for name in names if name in file.failures} | missing,
+        host=file.host,
+    )
+
+
+def _run(runner: Runner, arguments: Sequence[str], output: Path) -> _Process:
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.unlink(missing_ok=True)  # never read what an earlier run left
+    command = [str(runner.program), f"--device={runner.device.uri}", *arguments, *_timing_flags(runner.settings)]
+    command += [*runner.device.run_flags, f"--benchmark_out={output}", "--benchmark_out_format=json"]
+    try:
+        result = process.run(command, timeout=runner.timeout, check=False)
+    except ToolError as error:
+        return _Process(failure=error.problems[0].message.splitlines()[0])
+    text = f"{result.stderr}\n{result.stdout}"
+    if result.returncode != 0 and messages.device_is_absent(text):
+        return _Process(absent=messages.status_message(text) or process.shorten(text, _REASON_LIMIT))
+    if messages.matched_no_benchmark(text):
+        return _Process(failure="the module has no such benchmark: iree-benchmark-module ran nothing")
+    try:
+        file = benchmark_json.read(output)
+    except benchmark_json.UnreadableResult as error:
+        return _Process(failure=_failure(result, str(error)))
+    if result.returncode != 0 and not file.failures:
+        return _Process(failure=_failure(result, ""))
+    return _Process(file=file)
+
+
+def _timing_flags(settings: RunSettings) -> list[str]:
+    flags = [f"--benchmark_repetitions={settings.repetitions}"]
+    if settings.min_time is not None:
+        flags.append(f"--benchmark_min_time={settings.min_time}")
+    return flags
+
+
+def _failure(result: process.Result, otherwise: str) -> str:
+    """Why a process failed, in a line where the runtime gives a status."""
+    if result.returncode == 0:
+        return otherwise
+    ended = f"iree-benchmark-module: {process.how_it_ended(result.returncode)}"
+    status = messages.status_message(result.stderr) or process.shorten(_without_banner(result.stderr), _REASON_LIMIT)
+    return f"{ended}: {status}" if status else ended
+
+
+def _without_banner(stderr: str) -> str:
+    """`stderr` without the lines on the machine that the benchmark library always prints."""
+    banner = re.compile(
+        r"^(\d{4}-\d\d-\d\dT|Running |Run on |CPU Caches:|  L\d |Load Average:|\*\*\*WARNING\*\*\* ).*$"
+    )
+    return "\n".join(line for line in stderr.splitlines() if not banner.match(line))

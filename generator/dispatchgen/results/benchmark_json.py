@@ -1,0 +1,89 @@
+"""Reading the JSON that iree-benchmark-module writes with `--benchmark_out=`: Google Benchmark's, schema version 1."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dispatchgen.results.schema import Host, Timing
+
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+class UnreadableResult(Exception):
+    """The file is absent, empty or cut: the program did not end well."""
+
+
+@dataclass(frozen=True)
+class BenchmarkFile:
+    """What a file holds, by the benchmark's function."""
+
+    timings: Mapping[str, Timing] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+    host: Host | None = None
+
+
+def read(path: Path) -> BenchmarkFile:
+    """Reads a file. Raises UnreadableResult, with the reason for people."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UnreadableResult(f"iree-benchmark-module wrote no result ({error.strerror})") from None
+    if not text.strip():
+        raise UnreadableResult("iree-benchmark-module wrote an empty result")
+    try:
+        data = json.loads(text)
+        functions: dict[str, list[dict[str, Any]]] = {}
+        for entry in data["benchmarks"]:
+            functions.setdefault(function_of(entry["run_name"]), []).append(entry)
+        failures = {name: reason for name, entries in functions.items() if (reason := _failure(entries))}
+        timings = {name: _timing(entries) for name, entries in functions.items() if name not in failures}
+        return BenchmarkFile(timings, failures, _host(data["context"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnreadableResult(f"iree-benchmark-module wrote a result that cannot be read: {error!r}") from None
+
+
+def function_of(run_name: str) -> str:
+    """The function that a benchmark's name stands for: `BM_<function>/process_time/real_time`."""
+    name = run_name.removeprefix("BM_")
+    for suffix in ("/real_time", "/process_time"):
+        name = name.removesuffix(suffix)
+    return name
+
+
+def _failure(entries: list[dict[str, Any]]) -> str | None:
+    for entry in entries:
+        if entry.get("error_occurred") or entry.get("skipped"):
+            return str(entry.get("error_message") or entry.get("skip_message") or "it failed without a message")
+    return None
+
+
+def _timing(entries: list[dict[str, Any]]) -> Timing:
+    """The benchmark library's own median where there are several repetitions, else the only one."""
+    iterations = [entry for entry in entries if entry["run_type"] == "iteration"]
+    medians = [entry for entry in entries if entry.get("aggregate_name") == "median"]
+    chosen = medians[0] if medians else iterations[0]
+    return Timing(
+        seconds=_seconds(chosen, "real_time"),
+        cpu_seconds=_seconds(chosen, "cpu_time"),
+        repetitions=tuple(_seconds(entry, "real_time") for entry in iterations),
+        iterations=iterations[-1]["iterations"] if iterations else 0,
+    )
+
+
+def _seconds(entry: dict[str, Any], key: str) -> float:
+    return float(entry[key]) * _SECONDS[entry["time_unit"]]
+
+
+def _host(context: dict[str, Any]) -> Host:
+    return Host(
+        name=context["host_name"],
+        cpus=context["num_cpus"],
+        mhz_per_cpu=context["mhz_per_cpu"],
+        cpu_scaling_enabled=context.get("cpu_scaling_enabled"),
+        aslr_enabled=context.get("aslr_enabled"),
+        load_avg=tuple(context.get("load_avg", ())),
+    )

@@ -1,0 +1,240 @@
+"""Running all benchmarks of a suite, one after the other, and collecting what they give."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from dispatchgen import __version__
+from dispatchgen.buildtree.layout import BuildTree
+from dispatchgen.buildtree.state import BuildState
+from dispatchgen.errors import OutputError, Place, Problem
+from dispatchgen.lock.schema import BackendLock, Call, Lock
+from dispatchgen.manifest.suite import Backend, Device, Model, Suite
+from dispatchgen.results import assemble
+from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches, run_model
+from dispatchgen.results.schema import CallResult, DeviceUsed, Host, NotRun, Results, Settings, Timing, WholeModel
+
+#: Called before each process with the number of processes that have ended, of how many, and what starts now.
+OnStart = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run."""
+
+    suite: Suite  #: Narrowed to the models, backends and devices to run; each model with the run settings to use.
+    locks: Mapping[str, Lock]  #: By model id.
+    shapes: frozenset[str] | None = None  #: Labels of the shapes to run; None: all.
+
+    def calls(self, model: Model) -> list[Call]:
+        """The calls of a model that are run."""
+        return [call for call in self.locks[model.id].calls if self.shapes is None or call.shape in self.shapes]
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The program that runs benchmarks, and the versions to note beside its results."""
+
+    iree_benchmark_module: Path
+    compiler_version: str
+    runtime_version: str | None
+    timeout: float | None  #: Of one process, in seconds.
+
+
+@dataclass
+class _Session:
+    """What has been collected so far."""
+
+    total: int
+    on_start: OnStart
+    done: int = 0
+    calls: list[CallResult] = field(default_factory=list)
+    not_run: list[NotRun] = field(default_factory=list)
+    host: Host | None = None
+    absent: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)  #: (URI, run flags) -> why.
+
+    def start(self, what: str) -> None:
+        self.on_start(self.done, self.total, what)
+        self.done += 1
+
+
+def collect(plan: Plan, programs: Programs, tree: BuildTree, state: BuildState, on_start: OnStart) -> Results:
+    """Runs the benchmarks of a plan serially: other work on the machine would be measured too.
+
+    A dispatch that cannot be run is in the results with the reason, and the rest is run.
+    """
+    started = datetime.datetime.now(datetime.timezone.utc)
+    session = _Session(_processes(plan), on_start)
+    for model in plan.suite.models:
+        for backend_id in model.backends:
+            _run_backend(plan, programs, tree, state, session, model, plan.suite.backend(backend_id))
+    return Results(
+        dispatchgen=__version__,
+        compiler=programs.compiler_version,
+        runtime=programs.runtime_version,
+        started=started.isoformat(timespec="seconds"),
+        host=session.host,
+        calls=tuple(session.calls),
+        not_run=tuple(session.not_run),
+        build_failures=(),
+    )
+
+
+def _processes(plan: Plan) -> int:
+    """How many processes a run takes if nothing fails."""
+    return sum(
+        len(plan.suite.backend(backend).devices)
+        * (len(plan.locks[model.id].backends[backend].dispatches) + len(plan.calls(model)))
+        for model in plan.suite.models
+        for backend in model.backends
+    )
+
+
+def _run_backend(
+    plan: Plan,
+    programs: Programs,
+    tree: BuildTree,
+    state: BuildState,
+    session: _Session,
+    model: Model,
+    backend: Backend,
+) -> None:
+    broken = state.models.get((model.id, backend.id))
+    if not backend.devices and broken is None:
+        reason = "the manifest names no device to run on"
+        session.not_run.append(
+            NotRun(model=model.id, backend=backend.id, device=None, cause="compile-only", reason=reason)
+        )
+        return
+    if broken is not None:
+        session.not_run.append(
+            NotRun(model=model.id, backend=backend.id, device=None, cause="build-failed", reason=broken)
+        )
+        return
+    index = _read_index(tree.index(model.id, backend.id))
+    for device in backend.devices:
+        runner = Runner(programs.iree_benchmark_module, device, model.run, programs.timeout)
+        run = _DeviceRun(plan, tree, state, session, model, index, runner)
+        absent = session.absent.get((device.uri, device.run_flags)) or run.all_calls()
+        if absent is not None:
+            session.absent[device.uri, device.run_flags] = absent
+            used = device_used(device)
+            session.not_run.append(
+                NotRun(model=model.id, backend=backend.id, device=used, cause="absent-device", reason=absent)
+            )
+
+
+class _Absent(Exception):
+    """The device is not there."""
+
+
+@dataclass(frozen=True)
+class _DeviceRun:
+    """A model on one backend and device."""
+
+    plan: Plan
+    tree: BuildTree
+    state: BuildState
+    session: _Session
+    model: Model
+    index: BackendLock
+    runner: Runner
+
+    def all_calls(self) -> str | None:
+        """Runs all calls and adds their results. Returns why the device is absent, if it is: then nothing is added."""
+        calls = self.plan.calls(self.model)
+        try:
+            measured = self._dispatches([call.name for call in calls])
+            whole = [self._whole_model(call) for call in calls]
+        except _Absent as absent:
+            return str(absent)
+        run = self.model.run
+        for call, whole_model in zip(calls, whole, strict=True):
+            result = assemble.call_result(
+                model=self.model.id,
+                device=device_used(self.runner.device),
+                settings=Settings(min_time=run.min_time, repetitions=run.repetitions, batch_size=run.batch_size),
+                lock=self.index,
+                call=call,
+                measured=measured,
+                whole_model=whole_model,
+            )
+            self.session.calls.append(result)
+        return None
+
+    def _dispatches(self, calls: Sequence[str]) -> assemble.Measured:
+        timings: dict[str, Timing] = {}
+        failures: dict[str, str] = {}
+        for dispatch in self.index.dispatches:
+            functions = [benchmark.name for benchmark in assemble.benchmarks_of(dispatch, calls)]
+            if not functions:
+                continue
+            self._start(dispatch.name)
+            reason = self.state.modules.get((self.model.id, self.index.backend, dispatch.name))
+            if reason is not None:
+                failures |= dict.fromkeys(functions, reason)
+                continue
+            module = self.tree.dispatch_module(self.model.id, self.index.backend, dispatch.name)
+            every = len(functions) == len(dispatch.benchmarks)
+            outcome = self._note(
+                run_dispatches(self.runner, module, functions, self._output(dispatch.name), every=every)
+            )
+            timings |= outcome.timings
+            failures |= outcome.failures
+        return assemble.Measured(timings, failures)
+
+    def _whole_model(self, call: Call) -> WholeModel:
+        self._start(f"the whole model, {call.name}")
+        backend = self.index.backend
+        reason = self.state.modules.get((self.model.id, backend, None))
+        if reason is not None:
+            return WholeModel(timing=None, failure=reason)
+        outcome = self._note(
+            run_model(
+                self.runner,
+                self.tree.model_module(self.model.id, backend),
+                call.function,
+                self.tree.flag_file(self.model.id, backend, call.name),
+                parameter_flags(self.model, self.plan.suite.root),
+                self._output(call.name),
+            )
+        )
+        return WholeModel(timing=outcome.timings.get(call.function), failure=outcome.failures.get(call.function))
+
+    def _note(self, outcome: Outcome) -> Outcome:
+        if outcome.absent is not None:
+            raise _Absent(outcome.absent)
+        if self.session.host is None:
+            self.session.host = outcome.host
+        return outcome
+
+    def _output(self, name: str) -> Path:
+        return self.tree.result(self.model.id, self.index.backend, self.runner.device.id, name)
+
+    def _start(self, what: str) -> None:
+        self.session.start(f"{self.model.id} on {self.index.backend}, {self.runner.device.id}: {what}")
+
+
+def device_used(device: Device) -> DeviceUsed:
+    """A device as the results name it."""
+    return DeviceUsed(id=device.id, uri=device.uri, run_flags=device.run_flags)
+
+
+def parameter_flags(model: Model, root: Path) -> Iterable[str]:
+    """Values of `--parameters=`, from `[scope=]path` with a path relative to the suite's folder."""
+    for parameter in model.parameters:
+        scope, separator, path = parameter.rpartition("=")
+        yield f"{scope}{separator}{(root / path).absolute()}"
+
+
+def _read_index(path: Path) -> BackendLock:
+    try:
+        return BackendLock.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        hint = "remove the build folder and run again"
+        raise OutputError(Problem("the build left no readable list of dispatches", Place(str(path)), hint)) from error

@@ -1,0 +1,167 @@
+"""The results of a run as data: what `dispatchgen run --json` writes. Format version 1; all times are in seconds."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+#: Version of the format that this dispatchgen writes.
+RESULTS_VERSION = 1
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Timing(_Data):
+    """How long one run of a function takes."""
+
+    seconds: float = Field(description="Wall-clock time of one run. With several repetitions: their median.")
+    cpu_seconds: float = Field(
+        description="CPU time of one run, of all threads of the process. With several repetitions: their median."
+    )
+    repetitions: tuple[float, ...] = Field(
+        description="Wall-clock time of one run, in seconds, as each repetition measured it."
+    )
+    iterations: int = Field(description="Runs that were timed in each repetition.")
+
+
+class Host(_Data):
+    """The machine, as Google Benchmark reports it."""
+
+    name: str
+    cpus: int
+    mhz_per_cpu: int
+    cpu_scaling_enabled: bool | None = None
+    aslr_enabled: bool | None = None
+    load_avg: tuple[float, ...] = Field(default=(), description="Load average before the first benchmark.")
+
+
+class Settings(_Data):
+    """How the benchmarks were timed."""
+
+    min_time: str | None = Field(description="`--benchmark_min_time=`; null: the benchmark library's own.")
+    repetitions: int
+    batch_size: int = Field(
+        description="Runs of a dispatch per call of its benchmark function; times are per run all the same. "
+        "Whole models are always called once at a time."
+    )
+
+
+class DeviceUsed(_Data):
+    """The device of a run."""
+
+    id: str = Field(description="Key of the device in the manifest.")
+    uri: str = Field(description="Value of `--device=`.")
+    run_flags: tuple[str, ...]
+
+
+class DispatchResult(_Data):
+    """A dispatch at one workload, in one call of the model."""
+
+    name: str = Field(description="Stable name of the dispatch.")
+    benchmark: str = Field(description="Stable name of the benchmark: the dispatch at this workload.")
+    operation: str
+    executable: str = Field(description="IREE's symbol of the executable.")
+    variant: str = Field(description="IREE's symbol of the variant.")
+    export: str = Field(description="IREE's symbol of the export.")
+    content: str = Field(description="SHA-256 of the executable with its symbols made stable.")
+    workload: tuple[int, ...]
+    constants: tuple[tuple[str, int], ...] = Field(description="Push constants: type and unsigned value.")
+    bindings: tuple[int, ...] = Field(description="Length of each binding, in bytes.")
+    count: int = Field(
+        description="How often it runs per call of the model (`initializers`: when the model is loaded)."
+    )
+    timing: Timing | None = Field(description="Null where it was not measured; then `failure` says why.")
+    total_seconds: float | None = Field(description="`timing.seconds` x `count`.")
+    share: float | None = Field(
+        description="`total_seconds` by the whole model's own time or, where that was not measured, by the dispatches' sum."
+    )
+    failure: str | None = None
+
+
+class SkippedDispatch(_Data):
+    """A dispatch that has no benchmark at this call."""
+
+    export: str = Field(description="IREE's symbol of the export.")
+    operation: str
+    reason: str
+
+
+class WholeModel(_Data):
+    """The model itself, called with zero-filled inputs."""
+
+    timing: Timing | None
+    failure: str | None = None
+
+
+class Coverage(_Data):
+    """How many of the dispatches that a call runs were measured."""
+
+    dispatches: int
+    measured: int
+    skipped: int
+    failed: int
+
+
+class CallResult(_Data):
+    """One call of a model (an entry function at one shape) on one backend and device."""
+
+    model: str = Field(description="Id of the model.")
+    backend: str = Field(description="Id of the backend.")
+    device: DeviceUsed
+    call: str = Field(description="`<shape>`, or `<function>__<shape>` where the model has several entry functions.")
+    function: str
+    shape: str = Field(description="Label of the shape.")
+    symbols: dict[str, int]
+    inputs: tuple[str, ...] = Field(description="Values of `--input=` of the whole model.")
+    settings: Settings
+    dispatches: tuple[DispatchResult, ...] = Field(description="What runs at each call, the most expensive first.")
+    initializers: tuple[DispatchResult, ...] = Field(
+        description="What runs once when the model is loaded, for any call; not in the sum."
+    )
+    skipped: tuple[SkippedDispatch, ...]
+    whole_model: WholeModel
+    sum_seconds: float | None = Field(
+        description="Sum of `total_seconds` of `dispatches`; null where nothing was measured."
+    )
+    sum_by_model: float | None = Field(description="`sum_seconds` by the whole model's own time.")
+    coverage: Coverage
+
+
+class NotRun(_Data):
+    """A model on a backend and, unless null, a device, of which nothing was run."""
+
+    model: str
+    backend: str
+    device: DeviceUsed | None
+    cause: Literal["absent-device", "compile-only", "build-failed"]
+    reason: str
+
+
+class BuildFailure(_Data):
+    """A step of the build that failed."""
+
+    step: str = Field(description="`import`, `configure`, `extract`, `compile`, or what the build was doing.")
+    model: str | None
+    backend: str | None
+    dispatch: str | None = Field(description="Stable name; null with `compile`: the whole model.")
+    reason: str
+
+
+class Results(_Data):
+    """The whole file."""
+
+    version: int = RESULTS_VERSION
+    dispatchgen: str = Field(description="Version of dispatchgen.")
+    compiler: str = Field(description="Version text of iree-compile.")
+    runtime: str | None = Field(
+        description="Version of the wheel that iree-benchmark-module is from; null: not from a wheel."
+    )
+    started: str = Field(description="When the first benchmark started, ISO 8601, UTC.")
+    host: Host | None = Field(description="Null where nothing was measured.")
+    buffers: str = Field(default="zeros", description="What the buffers of the dispatches held.")
+    calls: tuple[CallResult, ...]
+    not_run: tuple[NotRun, ...]
+    build_failures: tuple[BuildFailure, ...]
