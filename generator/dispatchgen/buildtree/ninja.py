@@ -1,8 +1,8 @@
 """Reading what Ninja prints while it builds.
 
-On a pipe, Ninja prints a line for each command that has ended, then the output of that command. A command that failed is
-introduced by `FAILED: [code=1] <outputs>` (Ninja before 1.13: without the code) and the command itself. The form of the
-status line is ours, by the environment variable NINJA_STATUS.
+On a pipe, Ninja prints a line for each command that has ended, then the output of that command. A command that failed
+is introduced by `FAILED: [code=1] <outputs>` (Ninja before 1.13: without the code) and the command itself. The form of
+the status line is ours, by the environment variable NINJA_STATUS.
 """
 
 from __future__ import annotations

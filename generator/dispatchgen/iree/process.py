@@ -64,7 +64,7 @@ def kill_group(process: subprocess.Popen[str]) -> None:
 
 
 def stop_group(process: subprocess.Popen[str], grace: float = 3.0) -> None:
-    """Interrupts a process as Ctrl-C does, so that it can end its children itself, and kills what is left after `grace` seconds."""
+    """Interrupts a process as Ctrl-C does, so that it can end its children, and kills what is left `grace` seconds later."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         process.send_signal(signal.SIGINT)
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -82,7 +82,9 @@ def _session_members(session: int) -> list[int]:
     return members
 
 
-def start(command: Sequence[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+def start(
+    command: Sequence[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> subprocess.Popen[str]:
     """Starts a process in a session of its own with its output, stderr included, on a pipe. Raises ToolError."""
     try:
         return subprocess.Popen(
@@ -118,10 +120,13 @@ def run(
       env: Environment, instead of this process's own.
 
     Raises:
-      ToolError: it could not be started, ran past the time limit or (with `check`) failed; names the command, how it ended
-        and the shortened stderr.
+      ToolError: it could not be started, ran past the time limit or (with `check`) failed; names the command, how it
+        ended and the shortened stderr.
     """
-    with tempfile.TemporaryFile("w+", errors="replace") as stdout, tempfile.TemporaryFile("w+", errors="replace") as stderr:
+    with (
+        tempfile.TemporaryFile("w+", errors="replace") as stdout,
+        tempfile.TemporaryFile("w+", errors="replace") as stderr,
+    ):
         try:
             process = subprocess.Popen(
                 command,
@@ -139,9 +144,8 @@ def run(
             process.wait(timeout)
         except subprocess.TimeoutExpired:
             kill_group(process)
-            raise ToolError(
-                Problem(f"{Path(command[0]).name} did not end within {timeout:g} s and was killed\n  command: {shlex.join(command)}")
-            ) from None
+            message = f"{Path(command[0]).name} did not end within {timeout:g} s and was killed"
+            raise ToolError(Problem(f"{message}\n  command: {shlex.join(command)}")) from None
         except BaseException:  # Ctrl-C above all: leave no child behind
             kill_group(process)
             raise
@@ -155,7 +159,8 @@ def run(
 
 def failure(result: Result) -> Problem:
     """What to say of a command that failed."""
-    message = f"{Path(result.command[0]).name} failed: {how_it_ended(result.returncode)}\n  command: {shlex.join(result.command)}"
+    message = f"{Path(result.command[0]).name} failed: {how_it_ended(result.returncode)}"
+    message += f"\n  command: {shlex.join(result.command)}"
     output = shorten(result.stderr)
     if output:
         message += "\n  " + output.replace("\n", "\n  ")

@@ -76,7 +76,7 @@ class DispatchResult(_Data):
     timing: Timing | None = Field(description="Null where it was not measured; then `failure` says why.")
     total_seconds: float | None = Field(description="`timing.seconds` x `count`.")
     share: float | None = Field(
-        description="`total_seconds` by the whole model's own time or, where that was not measured, by the dispatches' sum."
+        description="`total_seconds` by the whole model's own time, or by `sum_seconds` where that was not measured."
     )
     failure: str | None = None
 

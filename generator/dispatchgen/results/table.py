@@ -1,0 +1,120 @@
+"""The results of a run for people: a table per model, backend, device and call, and what was not measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from dispatchgen.results.schema import CallResult, DispatchResult, NotRun, Results
+
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+_NOTHING = "-"
+
+
+def render(results: Results) -> RenderableType:
+    """Everything that a run gave. Texts are taken literally: none of a user's names is markup."""
+    parts: list[RenderableType] = []
+    for call in results.calls:
+        parts += [_call(call), Text()]
+    parts += [Text(line) for line in not_measured(results)]
+    return Group(*parts)
+
+
+def format_seconds(seconds: float | None) -> str:
+    """A time in the unit that suits it, with three significant digits."""
+    if seconds is None:
+        return _NOTHING
+    scale, unit = next(((scale, unit) for scale, unit in _UNITS if seconds >= scale * 0.9995), _UNITS[-1])
+    value = seconds / scale
+    digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
+    return f"{value:.{digits}f} {unit}"
+
+
+def format_share(share: float | None) -> str:
+    """A share in percent."""
+    return _NOTHING if share is None else f"{share * 100:.1f} %"
+
+
+def not_measured(results: Results) -> Iterator[str]:
+    """A line or more for each model that was not run and each step of the build that failed."""
+    for missing in results.not_run:
+        yield _not_run(missing)
+    for failure in results.build_failures:
+        where = [failure.model, f"on {failure.backend}" if failure.backend else None, failure.dispatch]
+        what = " ".join([failure.step, *filter(None, where)])
+        yield _indented(f"failed: {what}: ", failure.reason)
+
+
+def _not_run(missing: NotRun) -> str:
+    where = f"{missing.model} on {missing.backend}"
+    if missing.cause == "absent-device" and missing.device is not None:
+        return _indented(
+            f"skipped: {where}: device {missing.device.id} ({missing.device.uri}) is absent: ", missing.reason
+        )
+    if missing.cause == "compile-only":
+        return f"skipped: {where}: built, not run: {missing.reason}"
+    return _indented(f"failed: {where}: nothing was run: ", missing.reason)
+
+
+def _call(call: CallResult) -> RenderableType:
+    title = Text(f"{call.model} on {call.backend}, {call.device.id}, {call.call}", style="bold")
+    parts: list[RenderableType] = [title]
+    if call.dispatches:
+        parts.append(_rows(call.dispatches, _share_title(call)))
+    if call.initializers:
+        parts += [Text("once, when the model is loaded (not in the sum):"), _rows(call.initializers, None)]
+    parts += [Text(line) for line in _summary(call)]
+    return Group(*parts)
+
+
+def _share_title(call: CallResult) -> str:
+    return "share of model" if call.whole_model.timing else "share of sum"
+
+
+def _rows(rows: Sequence[DispatchResult], share_title: str | None) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="underline")
+    table.add_column("dispatch", overflow="fold")
+    table.add_column("operation", overflow="fold")
+    for title in ("count", "time", "time x count", *([share_title] if share_title else [])):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        time = format_seconds(row.timing.seconds) if row.timing else "failed"
+        cells = [row.benchmark, row.operation, str(row.count), time, format_seconds(row.total_seconds)]
+        if share_title:
+            cells.append(format_share(row.share))
+        table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def _summary(call: CallResult) -> Iterator[str]:
+    """The sum against the whole model, the coverage, and each dispatch that was not measured with its reason."""
+    timing = call.whole_model.timing
+    if timing is None:
+        yield _indented("whole model: not measured: ", call.whole_model.failure or "it was not run")
+        if call.sum_seconds is not None:
+            yield f"sum of dispatches {format_seconds(call.sum_seconds)}"
+    elif call.sum_seconds is None:
+        yield f"whole model {format_seconds(timing.seconds)}"
+    else:
+        whole = f"whole model {format_seconds(timing.seconds)}: {format_share(call.sum_by_model)}"
+        yield f"sum of dispatches {format_seconds(call.sum_seconds)}, {whole}"
+    coverage = call.coverage
+    yield (
+        f"{coverage.measured} of {coverage.dispatches} dispatches"
+        + (f", {coverage.skipped} skipped" if coverage.skipped else "")
+        + (f", {coverage.failed} failed" if coverage.failed else "")
+    )
+    for skip in call.skipped:
+        yield _indented(f"  skipped {skip.export}: ", skip.reason)
+    for row in (*call.dispatches, *call.initializers):
+        if row.failure is not None:
+            yield _indented(f"  failed {row.benchmark} ({row.export}): ", row.failure)
+
+
+def _indented(start: str, text: str) -> str:
+    """`start` and `text`, whose further lines are indented below it."""
+    indent = " " * (len(start) - len(start.lstrip()) + 4)
+    return start + text.replace("\n", f"\n{indent}")
