@@ -4,7 +4,7 @@
 #   make test          run the tests               (PYTEST_FLAGS="-m 'not slow'" for the quick ones)
 #   make lint          ruff, mypy
 #   make bench         run the benchmarks of dispatchgen itself
-#   make docs          write the generated parts of docs/ anew
+#   make docs          write the generated part of docs/cli.md anew
 #   make requirements  resolve the pinned set of dependencies anew
 #   make clean         remove what all of these made
 #
@@ -67,7 +67,7 @@ bench: $(stamp)
 	$(bin)/python benchmarks/hand_flow.py
 
 docs: $(stamp)
-	$(bin)/python tests/cli_reference.py
+	$(bin)/python docs/generate.py
 
 requirements: $(stamp)
 	$(bin)/python -m pip install --quiet uv
