@@ -44,8 +44,8 @@ def import_flags(model: Model) -> tuple[str, ...]:
 def _path_independence(backend: Backend) -> list[str]:
     """Flags that keep the folder of the input out of the output: the same input gives the same bytes everywhere.
 
-    They are not enough on GPUs: the export table of an executable names the source file as it was given to iree-compile,
-    and no flag leaves it out. Give it relative to the working folder.
+    They are not enough on GPUs: the export table of an executable names the source file as iree-compile was given it,
+    and no flag leaves it out. Give the file relative to the working folder.
     """
     flags = ["--iree-vm-bytecode-module-strip-source-map=true"]
     if backend.local_backend == "llvm-cpu":

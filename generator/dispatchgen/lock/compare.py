@@ -32,7 +32,7 @@ class Difference:
 
     @property
     def needs_new_lock(self) -> bool:
-        """Whether the lock names a dispatch or a benchmark that there is not, or leaves one out: it does not fit the build."""
+        """Whether the lock does not fit a build: it lists a dispatch or a benchmark that there is not, or lacks one."""
         names = (self.added, self.removed, self.renamed, self.added_benchmarks, self.removed_benchmarks)
         return any(names) or bool(self.skipped) or bool(self.unskipped)
 
@@ -82,8 +82,8 @@ def stale_parts(old: MadeFrom, new: MadeFrom) -> list[str]:
 def compare(old: BackendLock, new: BackendLock) -> Difference:
     """How `new` differs from what the lock lists, `old`.
 
-    Dispatches are the same where their names are, since a renewed lock keeps the names of unchanged content. Those that only
-    one side has are paired by content: a pair is a renamed dispatch.
+    Dispatches are the same where their names are, since a renewed lock keeps the names of unchanged content. Those that
+    only one side has are paired by content: a pair is a renamed dispatch.
     """
     before = {dispatch.name: dispatch for dispatch in old.dispatches}
     after = {dispatch.name: dispatch for dispatch in new.dispatches}

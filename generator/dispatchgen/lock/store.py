@@ -27,6 +27,10 @@ _DIGEST = re.compile(r'\n  "digest": "([^"\n]*)"')
 _PROBLEMS_SHOWN = 5
 
 
+class NewerLockError(LockError):
+    """A lock file was written by a newer dispatchgen: not to be overwritten by this one."""
+
+
 def read_lock(path: Path) -> Lock:
     """Reads and checks a lock file.
 
@@ -133,7 +137,7 @@ def _check_version(path: Path, data: object) -> None:
     if version > LOCK_VERSION:
         message = f"the lock file was written by a newer dispatchgen: its format has version {version}, "
         message += f"dispatchgen {__version__} reads version {LOCK_VERSION}"
-        raise LockError(Problem(message, place, "pip install --upgrade dispatchgen"))
+        raise NewerLockError(Problem(message, place, "pip install --upgrade dispatchgen"))
     if version != LOCK_VERSION:
         message = (
             f"the lock file's format has version {version}, dispatchgen {__version__} reads version {LOCK_VERSION}"

@@ -1,0 +1,309 @@
+"""Making, renewing and checking locks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from enum import Enum
+from pathlib import Path
+
+from dispatchgen.errors import DispatchgenError, LockError, ModelError, Place, Problem
+from dispatchgen.files import sha256_of
+from dispatchgen.iree.configure import DEFAULT_TIMEOUT, configure, import_source, source_path
+from dispatchgen.iree.tools import Tools
+from dispatchgen.lock.compare import Difference, compare, stale_parts
+from dispatchgen.lock.schema import BackendLock, Call, Lock, MadeFrom
+from dispatchgen.lock.store import NewerLockError, lock_text, read_lock, write_lock
+from dispatchgen.lock.workers import run_tasks
+from dispatchgen.manifest.suite import Backend, Model, Suite
+
+#: Modules that every worker needs: imported once.
+_PRELOAD = ("dispatchgen.lock.update", "dispatchgen.extract.extraction", "iree.compiler.ir")
+
+
+class Change(Enum):
+    """What became of a model's lock file."""
+
+    WRITTEN = "written"
+    SAME = "same"  #: Made anew, with the same content.
+    CURRENT = "current"  #: Left alone: it was made from what there is today.
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Update:
+    """The outcome for one model; `lock` is None only where it FAILED, with `problems`."""
+
+    model: Model
+    change: Change
+    lock: Lock | None = None
+    problems: tuple[Problem, ...] = ()
+    unreadable: tuple[Problem, ...] = ()  #: Why the lock file that there was could not be read: its names are lost.
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a check of one model's lock found. `problems`: the lock, or today's dispatches, could not be read."""
+
+    model: Model
+    stale: tuple[str, ...] = ()  #: What the lock was made from and is no longer the same, in words.
+    drift: tuple[Difference, ...] = ()  #: Per backend whose dispatches differ.
+    lock: Lock | None = None  #: Today's.
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the lock is what `dispatchgen lock` would write today."""
+        return not (self.stale or self.drift or self.problems)
+
+
+@dataclass(frozen=True)
+class _Task:
+    tools: Tools
+    suite: Suite
+    model: Model
+    previous: Lock | None
+    timeout: float
+    unreadable: tuple[Problem, ...] = ()
+
+
+def _ignore(model: Model) -> None:
+    """Called when a model is started; says nothing."""
+
+
+def made_from(tools: Tools, suite: Suite, model: Model) -> MadeFrom:
+    """What a lock of the model would be made from today. Raises ModelError when there is no source."""
+    return MadeFrom(
+        source=sha256_of(source_path(suite, model)),
+        settings={backend.id: settings_digest(model, backend) for backend in _backends(suite, model)},
+        compiler=tools.compiler_version,
+    )
+
+
+def settings_digest(model: Model, backend: Backend) -> str:
+    """SHA-256 of all that the manifest says and that the dispatches of `model` on `backend` depend on.
+
+    Labels, presets, devices, run settings and the place of the source file are not among it.
+    """
+    data = {
+        "format": model.source.format,
+        "import_flags": model.import_flags,
+        "entry": model.entry,
+        "inputs": {entry or "": [asdict(value) for value in inputs] for entry, inputs in model.inputs.items()},
+        # In their order: a benchmark is named after the first shape that has its sizes.
+        "shapes": [[shape.label, sorted(shape.symbols.items())] for shape in model.shapes],
+        "bindings": model.bindings,
+        "target": [backend.target_device, backend.local_backend],
+        "compile_flags": [*backend.compile_flags, *model.compile_flags.get(backend.id, ())],
+    }
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def make_lock(
+    tools: Tools, suite: Suite, model: Model, previous: Lock | None = None, timeout: float = DEFAULT_TIMEOUT
+) -> Lock:
+    """Makes the lock of a model from its program, in this process.
+
+    Args:
+      previous: The lock to be renewed: dispatches of unchanged content keep their names.
+      timeout: Time limit of each process that is started, in seconds.
+
+    Raises:
+      DispatchgenError: with the problems of all backends.
+    """
+    origin = made_from(tools, suite, model)
+    calls: dict[str, tuple[Call, ...]] = {}
+    locks: dict[str, BackendLock] = {}
+    errors: list[DispatchgenError] = []
+    with tempfile.TemporaryDirectory(prefix="dispatchgen-") as folder:
+        imported = import_source(tools, suite, model, Path(folder), timeout)
+        for backend in _backends(suite, model):
+            work_dir = Path(folder, backend.id)
+            work_dir.mkdir()
+            try:
+                configured = configure(tools, suite, model, backend, work_dir, timeout, imported)
+                before = None if previous is None else previous.backends.get(backend.id)
+                calls[backend.id], locks[backend.id] = _dispatches(configured, model, backend, before, tools)
+            except DispatchgenError as error:
+                errors.append(error)
+    raise_all(errors)
+    _check_calls(suite, model, calls)
+    return Lock(
+        model=model.id,
+        made_from=origin,
+        calls=next(iter(calls.values()), ()),
+        backends=locks,
+    )
+
+
+def update_locks(
+    tools: Tools,
+    suite: Suite,
+    models: Sequence[Model],
+    *,
+    force: bool = False,
+    jobs: int | None = None,
+    timeout: float = DEFAULT_TIMEOUT,
+    on_start: Callable[[Model], None] = _ignore,
+) -> Iterator[Update]:
+    """Renews the lock files of `models`, and yields the outcome for each as soon as its file is written.
+
+    A lock that was made from what there is today is left alone, unless `force`. An error of one model does not keep the
+    others from being written. A lock that cannot be read is replaced, but not one of a newer dispatchgen.
+    """
+    tasks = []
+    for model in models:
+        path = suite.lock_path(model)
+        try:
+            previous, unreadable = _previous(path)
+            if previous and not force and not stale_parts(previous.made_from, made_from(tools, suite, model)):
+                yield Update(model, Change.CURRENT, previous)
+                continue
+        except DispatchgenError as error:
+            yield Update(model, Change.FAILED, problems=tuple(error.problems))
+            continue
+        tasks.append(_Task(tools, suite, model, previous, timeout, unreadable))
+    for outcome in run_tasks(_make, tasks, jobs or _cpus(), lambda task: on_start(task.model), _PRELOAD):
+        model, lock = outcome.task.model, outcome.value
+        if lock is None:
+            yield Update(model, Change.FAILED, problems=_problems(outcome.error, model))
+            continue
+        try:
+            written = write_lock(suite.lock_path(model), lock)
+        except DispatchgenError as error:
+            yield Update(model, Change.FAILED, problems=tuple(error.problems))
+            continue
+        change = Change.WRITTEN if written else Change.SAME
+        yield Update(model, change, lock, unreadable=outcome.task.unreadable)
+
+
+def check_locks(
+    tools: Tools,
+    suite: Suite,
+    models: Sequence[Model],
+    *,
+    jobs: int | None = None,
+    timeout: float = DEFAULT_TIMEOUT,
+    on_start: Callable[[Model], None] = _ignore,
+) -> Iterator[Check]:
+    """Compares the lock files of `models` with what they would be today; writes nothing."""
+    tasks = []
+    for model in models:
+        try:
+            previous = read_lock(suite.lock_path(model))
+        except LockError as error:
+            yield Check(model, problems=tuple(error.problems))
+            continue
+        tasks.append(_Task(tools, suite, model, previous, timeout))
+    for outcome in run_tasks(_make, tasks, jobs or _cpus(), lambda task: on_start(task.model), _PRELOAD):
+        task, lock = outcome.task, outcome.value
+        if lock is None or task.previous is None:
+            yield Check(task.model, problems=_problems(outcome.error, task.model))
+            continue
+        yield compare_locks(task.model, task.previous, lock)
+
+
+def compare_locks(model: Model, old: Lock, new: Lock) -> Check:
+    """Tells whether `old` is stale, and on which backends it drifted, `new` being today's lock."""
+    stale = stale_parts(old.made_from, new.made_from)
+    both = [backend for backend in new.backends if backend in old.backends]
+    drift = [difference for backend in both if (difference := compare(old.backends[backend], new.backends[backend]))]
+    if not stale and not drift and lock_text(old) != lock_text(new):
+        stale = ["the calls, or something else that dispatchgen derives, changed"]
+    return Check(model, tuple(stale), tuple(drift), new)
+
+
+def coverage(model: Model, lock: Lock) -> Iterator[str]:
+    """A line per backend: `magika/cpu: 13 of 13 dispatches`; what is skipped is named below, with its reason."""
+    for backend, content in lock.backends.items():
+        exports = {dispatch.export for dispatch in content.dispatches}
+        skipped = {skip.export for skip in content.skipped}
+        line = f"{model.name}/{backend}: {len(exports)} of {len(exports | skipped)} dispatches"
+        yield f"{line}, {len(skipped)} skipped:" if skipped else line
+        for skip in content.skipped:
+            yield f"  {skip.export} at {', '.join(skip.calls)}: {skip.reason}"
+
+
+def raise_all(errors: Sequence[DispatchgenError]) -> None:
+    """Raises the only error, or one that carries the problems of all; does nothing where there is none."""
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise DispatchgenError(*(problem for error in errors for problem in error.problems))
+
+
+def _make(task: _Task) -> Lock:
+    return make_lock(task.tools, task.suite, task.model, task.previous, task.timeout)
+
+
+def _dispatches(
+    configured: Path, model: Model, backend: Backend, previous: BackendLock | None, tools: Tools
+) -> tuple[tuple[Call, ...], BackendLock]:
+    """The calls of a model and its dispatches on a backend, from its configured module."""
+    # Imported here: the bindings take a tenth of a second, and whoever only reads locks does not need them.
+    from dispatchgen.extract.extraction import calls_of, extract
+    from dispatchgen.iree.ir import read_module
+
+    with read_module(configured, tools.compiler_version) as module:
+        calls = tuple(calls_of(module, model))
+        lock = extract(module, calls, backend.id, previous).lock
+    if not lock.dispatches and not lock.skipped:
+        raise ModelError(
+            Problem(
+                f"model {model.name} on backend {backend.name}: the program has no dispatch: "
+                "all of it is done by the host, or became constants",
+                hint="give it work that depends on its inputs",
+            )
+        )
+    return calls, lock
+
+
+def _check_calls(suite: Suite, model: Model, calls: dict[str, tuple[Call, ...]]) -> None:
+    """Raises ModelError when the backends disagree on the calls: the lock has one list for all of them."""
+    first, *others = calls
+    for other in others:
+        if calls[other] != calls[first]:
+            names = [", ".join(call.name for call in calls[backend]) for backend in (first, other)]
+            message = f"model {model.name}: its calls differ: {names[0]} on backend {first}, {names[1]} on {other}"
+            raise ModelError(
+                Problem(message, Place(str(suite.manifest), model.line), "name the model's entry function")
+            )
+
+
+def _previous(path: Path) -> tuple[Lock | None, tuple[Problem, ...]]:
+    """The lock to be renewed, or why the file cannot be read. Raises LockError where a newer dispatchgen wrote it."""
+    if not path.exists():
+        return None, ()
+    try:
+        return read_lock(path), ()
+    except NewerLockError:
+        raise
+    except LockError as error:
+        return None, tuple(error.problems)
+
+
+def _backends(suite: Suite, model: Model) -> list[Backend]:
+    return [suite.backend(backend) for backend in model.backends]
+
+
+def _problems(error: DispatchgenError | None, model: Model) -> tuple[Problem, ...]:
+    """The problems of a task's error, each of which names the model."""
+    problems = [] if error is None else error.problems
+    named = (
+        problem
+        if model.name in problem.message
+        else Problem(f"model {model.name}: {problem.message}", problem.place, problem.hint)
+        for problem in problems
+    )
+    return tuple(named)
+
+
+def _cpus() -> int:
+    """The processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
