@@ -1,7 +1,7 @@
 """Writes the generated part of `docs/cli.md`: what `dispatchgen --help` and the help of each command say.
 
-    python docs/generate.py          # writes
-    python docs/generate.py --check  # exits 1 where the file differs from what it would write
+python docs/generate.py          # writes
+python docs/generate.py --check  # exits 1 where the file differs from what it would write
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import click
+
 from dispatchgen.cli import dispatchgen
 from dispatchgen.files import write_if_changed
 
@@ -28,7 +29,9 @@ def cli_page(current: str) -> str:
     """The page: its hand-written start, kept from `current`, then a section per command."""
     start, marker, _ = current.partition(_BEGIN)
     if not marker:
-        raise SystemExit(f"error: {CLI_PAGE.name} has lost the line that begins its generated part\n  try: add {_BEGIN}")
+        raise SystemExit(
+            f"error: {CLI_PAGE.name} has lost the line that begins its generated part\n  try: add {_BEGIN}"
+        )
     context = click.Context(dispatchgen)
     sections = []
     for name in dispatchgen.list_commands(context):

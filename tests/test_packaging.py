@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 import support
 
 #: What makes `--help` slow to start; each is imported by the commands that need it.
@@ -25,7 +26,17 @@ Program = Callable[..., str]
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this checkout, built with the pinned build backend."""
     folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", folder, support.REPOSITORY]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        folder,
+        support.REPOSITORY,
+    ]
     built = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     (path,) = folder.glob("*.whl")
@@ -34,10 +45,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Program:
-    """Runs programs of a fresh environment that holds the wheel, and its dependencies from the environment of the tests.
+    """Runs programs of a fresh environment that holds the wheel, with the dependencies of the tests' environment.
 
-    Only dispatchgen is installed. A .pth file adds the folder that the dependencies are in; Python does not read the .pth
-    files there, so that an editable install of dispatchgen in it stays out of the way.
+    Only dispatchgen is installed. A .pth file adds the folder that the dependencies are in; Python does not read the
+    .pth files there, so that an editable install of dispatchgen in it stays out of the way.
     """
     folder = tmp_path_factory.mktemp("fresh")
     venv.create(folder / "venv", with_pip=False, symlinks=True)
