@@ -1,0 +1,135 @@
+"""Answers all questions of the CMake rules at configure time, in one process: `python -m dispatchgen.render.probe`.
+
+Writes into the output folder, each file only when its content changes:
+
+- `probe.cmake`: the answers, as variables `_PROBE_*`.
+- `compiler_version.txt`, `importer_version.txt`, `code_digest.txt`: texts for build commands to depend on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.metadata
+import importlib.util
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import dispatchgen
+from dispatchgen.errors import DispatchgenError, Problem, ToolError
+from dispatchgen.files import write_if_changed
+from dispatchgen.iree import tools
+from dispatchgen.render.quote import cmake_list, cmake_string
+
+#: Distributions whose upgrade may change what the rules were told.
+_DISTRIBUTIONS = ("dispatchgen", "iree-base-compiler", "iree-base-runtime", "onnx")
+#: Where the code that `dispatchgen extract` runs lies in the package.
+_EXTRACT_CODE = ("*.py", "cli/extract.py", "buildtree/*.py", "extract/*.py", "iree/*.py", "lock/*.py")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Writes the answers; returns the exit code: 2 with all problems on stderr when something was not found."""
+    parser = argparse.ArgumentParser(prog="dispatchgen.render.probe", description=__doc__)
+    parser.add_argument("--output-dir", type=Path, required=True)
+    parser.add_argument("--program", action="append", default=[], help="find this program of IREE's")
+    parser.add_argument("--host-bin-dir", type=Path, help="look for programs here first")
+    parser.add_argument("--version-of", type=Path, help="the iree-compile that is used, where it need not be found")
+    parser.add_argument("--package", action="append", default=[], help="find the folder of this Python package")
+    options = parser.parse_args(arguments)
+    try:
+        programs = _find_programs(options.program, options.host_bin_dir)
+        folders = _find_packages(options.package)
+        iree_compile = options.version_of or programs.get("iree-compile")
+        version = tools.compiler_version(iree_compile) if iree_compile else ""
+        if iree_compile:
+            tools.check_version(iree_compile, version)
+        _write_answers(options.output_dir, programs, folders, version)
+    except DispatchgenError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def _find_programs(names: Sequence[str], host_bin_dir: Path | None) -> dict[str, Path]:
+    folder = tools.explicit_folder(host_bin_dir)
+    found = {name: tools.find_program(name, folder) for name in names}
+    problems = [tools.missing(name, folder) for name, path in found.items() if path is None]
+    if problems:
+        raise ToolError(*problems)
+    return {name: path for name, path in found.items() if path is not None}
+
+
+def _find_packages(names: Sequence[str]) -> dict[str, Path]:
+    """Folder of each Python package, found without importing it (but its parents)."""
+    folders: dict[str, Path] = {}
+    problems: list[Problem] = []
+    for name in names:
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError):
+            spec = None
+        if spec is None or not spec.submodule_search_locations:
+            message = f"the Python package {name}, which ships a model, is not installed for {sys.executable}"
+            problems.append(Problem(message, hint=f"{sys.executable} -m pip install {name}"))
+        else:
+            folders[name] = Path(next(iter(spec.submodule_search_locations)))
+    if problems:
+        raise ToolError(*problems)
+    return folders
+
+
+def _write_answers(output: Path, programs: dict[str, Path], folders: dict[str, Path], version: str) -> None:
+    code = sorted(_code_files())
+    answers = {
+        f"_PROBE_{name.upper().replace('-', '_')}": cmake_string(path.as_posix()) for name, path in programs.items()
+    }
+    answers["_PROBE_COMPILER_VERSION"] = cmake_string(version)
+    answers["_PROBE_CODE"] = cmake_list([path.as_posix() for path in code])
+    answers["_PROBE_INSTALLED"] = cmake_list([path.as_posix() for path in _installed_files()])
+    answers["_PROBE_PACKAGES"] = cmake_list(list(folders))
+    for name, folder in folders.items():
+        answers[f"_PROBE_PACKAGE_DIR_{name}"] = cmake_string(folder.as_posix())
+    text = "".join(f"set({name} {value})\n" for name, value in answers.items())
+    write_if_changed(output / "probe.cmake", text)
+    write_if_changed(output / "compiler_version.txt", version + "\n")
+    write_if_changed(output / "importer_version.txt", _importer_version() + "\n")
+    write_if_changed(output / "code_digest.txt", _digest_of(code) + "\n")
+
+
+def _code_files() -> Iterator[Path]:
+    package = Path(dispatchgen.__file__).resolve().parent
+    for pattern in _EXTRACT_CODE:
+        yield from package.glob(pattern)
+
+
+def _digest_of(files: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _importer_version() -> str:
+    versions = [f"iree.compiler {tools.wheel_version('iree.compiler')}"]
+    try:
+        versions.append(f"onnx {importlib.metadata.version('onnx')}")
+    except importlib.metadata.PackageNotFoundError:
+        versions.append("no onnx")
+    return "\n".join(versions)
+
+
+def _installed_files() -> Iterator[Path]:
+    """A file of each installed distribution, in a folder that carries the version in its name."""
+    for name in _DISTRIBUTIONS:
+        try:
+            distribution = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        for file in distribution.files or ():
+            if file.name == "METADATA":
+                yield Path(str(distribution.locate_file(file)))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,78 @@
+"""Text that users wrote, as arguments of CMake code. Nothing else in dispatchgen quotes for CMake.
+
+In a quoted argument three characters mean something: `\\`, `"` and `$` (CMake manual, cmake-language(7), "Quoted
+Argument"; `@` has no meaning in files since policy CMP0053). Everything else stands for itself, a semicolon included.
+
+What becomes of the argument afterwards matters as much:
+
+- The rules hand every user string to a command, a path or a test property, in all of which CMake evaluates generator
+  expressions. `$<` is therefore written as `$<1:$><`, the expression for a dollar sign followed by `<`.
+- Strings go through lists. cmake_parse_arguments(PARSE_ARGV) escapes semicolons so that they survive. CMake has no
+  escape for a backslash at the end of an element nor for square brackets without their match: `refusal` names them.
+- Control characters (newlines above all) cannot be passed in a command of a Makefile.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+#: Keywords of the rules: an argument with that very text would be taken for the keyword.
+KEYWORDS = frozenset(
+    (
+        *("NAME", "MODEL", "BACKEND", "SRC", "LOCK", "MIN_TIME", "REPETITIONS", "BATCH_SIZE", "TIMEOUT"),
+        *("IMPORT_FLAGS", "COMPILE_FLAGS", "DISPATCHES", "CALLS", "PARAMETERS", "DEVICES", "RUN_FLAGS"),
+        *("DEVICE_LABELS", "LABELS", "PRESETS", "PACKAGES"),
+    )
+)
+
+
+def cmake_string(text: str) -> str:
+    """A quoted argument of CMake code whose value is `text`, whatever that holds."""
+    return '"' + re.sub(r'([\\"$])', r"\\\1", text) + '"'
+
+
+def cmake_list(elements: list[str]) -> str:
+    """A quoted argument whose value is a CMake list; each element must be one that `refusal` accepts."""
+    return cmake_string(";".join(element.replace(";", r"\;") for element in elements))
+
+
+def cmake_argument(text: str) -> str:
+    """A quoted argument that still is `text` after generator expressions have been evaluated."""
+    return cmake_string(text.replace("$<", "$<1:$><"))
+
+
+def cmake_comment(text: str) -> str:
+    """`text` for a line comment: what would end the line is shown as an escape."""
+    return "".join(repr(char)[1:-1] if _is_control(char) else char for char in text)
+
+
+def refusal(text: str) -> str | None:
+    """Why CMake cannot carry `text` as an element of a list of arguments; None if it can."""
+    if not text:
+        return "it is empty"
+    if text in KEYWORDS:
+        return "it is a keyword of the CMake rule"
+    for char in text:
+        if _is_control(char):
+            return f"it holds the control character {char!r}, which cannot be passed to a command"
+    if text.endswith("\\"):
+        return "it ends with a backslash, for which CMake's lists have no escape"
+    if not _is_balanced(text):
+        return "it holds a square bracket without its match, for which CMake's lists have no escape"
+    return None
+
+
+def _is_control(char: str) -> bool:
+    """Whether it is a control character, a separator of lines or half of a surrogate pair."""
+    return unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}
+
+
+def _is_balanced(text: str) -> bool:
+    """Whether each square bracket has its match. Only the count matters to CMake, but people expect pairs."""
+    depth = 0
+    for char in text:
+        depth += {"[": 1, "]": -1}.get(char, 0)
+        if depth < 0:
+            return False
+    return depth == 0

@@ -1,0 +1,168 @@
+# Copyright 2026 The dispatchgen Authors
+#
+# Licensed under the Apache License v2.0 with LLVM Exceptions.
+# See https://llvm.org/LICENSE.txt for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# Benchmarks of every dispatch of a model, as IREE compiles it. Include this file, then call
+# iree_dispatch_benchmark_setup() once and iree_dispatch_benchmark_suite() for each model and backend.
+# `dispatchgen generate --cmake` writes those calls.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/private/paths.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/private/tools.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/private/steps.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/private/tests.cmake")
+
+option(DISPATCHGEN_BUILD_ON_TEST "Let ctest build the benchmarks of a model before it runs them" OFF)
+set(DISPATCHGEN_TEST_TIMEOUT "900" CACHE STRING "Seconds after which a benchmark test is killed")
+
+# iree_dispatch_benchmark_setup()
+#
+# Finds the tools and creates the targets that several suites share. A second call adds what is new in it.
+#
+# Parameters:
+# PACKAGES: Python packages that sources of the form `package:<package>/<path>` lie in. (Any other package is asked for
+#     when a suite needs it, at the cost of one more process.)
+# PRESETS: Names of presets, so that each has its target even where it selects nothing.
+#
+# The tools are, in this order: targets named iree-compile and iree-benchmark-module; the programs in IREE_HOST_BIN_DIR;
+# the wheels of the Python that find_package(Python3) finds; the programs on PATH.
+function(iree_dispatch_benchmark_setup)
+  cmake_parse_arguments(PARSE_ARGV 0 _RULE "" "" "PACKAGES;PRESETS")
+  _iree_dispatch_find_tools("${_RULE_PACKAGES}")
+  foreach(_PRESET IN LISTS _RULE_PRESETS)
+    _iree_dispatch_aggregate_target("iree-dispatch-benchmarks-preset-${_PRESET}")
+  endforeach()
+endfunction()
+
+# iree_dispatch_benchmark_suite()
+#
+# Creates the targets and tests that benchmark the dispatches of one model on one backend.
+#
+# Parameters:
+# NAME: Name of the suite, `<model>_<backend>`.
+# MODEL: Id of the model, `[A-Za-z0-9_]+`.
+# BACKEND: Id of the backend, `[A-Za-z0-9_]+`.
+# SRC: The model's program: a `.mlir`, `.mlirbc` or `.onnx` file, or `package:<package>/<path>` for a file that an
+#     installed Python package ships.
+# LOCK: The model's lock file.
+# IMPORT_FLAGS: Flags of the importer, for `.onnx` sources.
+# COMPILE_FLAGS: All flags of iree-compile but input, output and phase.
+# DISPATCHES: Names of the dispatches that the lock lists for this backend.
+# CALLS: Names of the calls of the whole model that the lock lists.
+# PARAMETERS: `[scope=]path` of parameter archives, for the whole model.
+# DEVICES: `<id>=<uri>` of each device to run on. None: the benchmarks are compiled, and nothing is run.
+# RUN_FLAGS: `<id>=<flag>` of iree-benchmark-module on that device.
+# DEVICE_LABELS: `<id>=<label>` of the tests on that device.
+# LABELS: Labels of all tests.
+# PRESETS: Names of the presets that select the suite.
+# MIN_TIME: `--benchmark_min_time=` of the timed tests. Default: the benchmark library's own.
+# REPETITIONS: `--benchmark_repetitions=` of the timed tests. Default: 1.
+# BATCH_SIZE: `--batch_size=` of the timed tests of dispatches. Default: 1.
+# TIMEOUT: Seconds after which a test is killed. Default: DISPATCHGEN_TEST_TIMEOUT.
+#
+# Relative paths are relative to DISPATCHGEN_PACKAGE_DIR where that is set, else to the current source directory.
+#
+# Targets, none of them in ALL:
+#   iree-dispatch-benchmarks                    all suites
+#   iree-dispatch-benchmarks-<model>            the model on all its backends
+#   iree-dispatch-benchmarks-<model>-<backend>  this suite
+#   iree-dispatch-benchmarks-preset-<preset>    all suites that the preset selects
+function(iree_dispatch_benchmark_suite)
+  cmake_parse_arguments(PARSE_ARGV 0 _RULE
+    ""
+    "NAME;MODEL;BACKEND;SRC;LOCK;MIN_TIME;REPETITIONS;BATCH_SIZE;TIMEOUT"
+    "IMPORT_FLAGS;COMPILE_FLAGS;DISPATCHES;CALLS;PARAMETERS;DEVICES;RUN_FLAGS;DEVICE_LABELS;LABELS;PRESETS"
+  )
+  _iree_dispatch_check_suite(_PROBLEM)
+  if(_PROBLEM)
+    message(SEND_ERROR "iree_dispatch_benchmark_suite(${_RULE_NAME}): ${_PROBLEM}")
+    return()
+  endif()
+  _iree_dispatch_find_tools("")
+
+  # Names that the functions of private/ read from here.
+  set(_TARGET "iree-dispatch-benchmarks-${_RULE_MODEL}-${_RULE_BACKEND}")
+  set(_TITLE "${_RULE_MODEL}/${_RULE_BACKEND}")
+  set(_DIR "${CMAKE_CURRENT_BINARY_DIR}/${_RULE_MODEL}/${_RULE_BACKEND}")
+  get_property(_PYTHON GLOBAL PROPERTY _IREE_DISPATCH_PYTHON)
+  get_property(_COMPILE_TOOL GLOBAL PROPERTY _IREE_DISPATCH_COMPILE_TOOL)
+  get_property(_COMPILE_TOOL_DEPENDS GLOBAL PROPERTY _IREE_DISPATCH_COMPILE_TOOL_DEPENDS)
+  file(MAKE_DIRECTORY "${_DIR}/dispatches")
+
+  _iree_dispatch_source("${_RULE_SRC}" _SRC)
+  _iree_dispatch_import_step()
+  _iree_dispatch_configure_step()
+  _iree_dispatch_extract_step()
+  _iree_dispatch_compile_step()
+
+  _iree_dispatch_join_aggregate("iree-dispatch-benchmarks")
+  _iree_dispatch_join_aggregate("iree-dispatch-benchmarks-${_RULE_MODEL}")
+  foreach(_PRESET IN LISTS _RULE_PRESETS)
+    _iree_dispatch_join_aggregate("iree-dispatch-benchmarks-preset-${_PRESET}")
+  endforeach()
+
+  foreach(_DEVICE IN LISTS _RULE_DEVICES)
+    _iree_dispatch_device_tests("${_DEVICE}")
+  endforeach()
+endfunction()
+
+# _iree_dispatch_check_suite()
+#
+# Sets OUT to what is wrong with the arguments of the suite in the caller's scope, or to nothing.
+function(_iree_dispatch_check_suite OUT)
+  set(_PROBLEM "")
+  foreach(_ARGUMENT IN ITEMS NAME MODEL BACKEND SRC LOCK COMPILE_FLAGS)
+    if("${_RULE_${_ARGUMENT}}" STREQUAL "")
+      string(APPEND _PROBLEM "\n  ${_ARGUMENT} is missing")
+    endif()
+  endforeach()
+  if(NOT "${_RULE_UNPARSED_ARGUMENTS}" STREQUAL "")
+    string(APPEND _PROBLEM "\n  unknown arguments: ${_RULE_UNPARSED_ARGUMENTS}")
+  endif()
+  foreach(_ID IN ITEMS "${_RULE_MODEL}" "${_RULE_BACKEND}" ${_RULE_DISPATCHES} ${_RULE_CALLS} ${_RULE_PRESETS})
+    if(NOT _ID MATCHES "^[A-Za-z0-9_]+$")
+      string(APPEND _PROBLEM "\n  '${_ID}' is not a name made of [A-Za-z0-9_]")
+    endif()
+  endforeach()
+  foreach(_DEVICE IN LISTS _RULE_DEVICES)
+    if(NOT _DEVICE MATCHES "^[A-Za-z0-9_.-]+=.")
+      string(APPEND _PROBLEM "\n  device '${_DEVICE}' is not of the form <id>=<uri>")
+    endif()
+  endforeach()
+  # The results of dispatches and calls share a folder, the modules of dispatches and of the whole model another.
+  set(_FILES ${_RULE_DISPATCHES} ${_RULE_CALLS})
+  list(LENGTH _FILES _COUNT)
+  list(REMOVE_DUPLICATES _FILES)
+  list(LENGTH _FILES _UNIQUE)
+  if(NOT _COUNT EQUAL _UNIQUE)
+    string(APPEND _PROBLEM "\n  two dispatches or calls have one name")
+  endif()
+  if("model" IN_LIST _RULE_DISPATCHES)
+    string(APPEND _PROBLEM "\n  a dispatch cannot be named 'model': model.vmfb is the whole model")
+  endif()
+  if(TARGET "iree-dispatch-benchmarks-${_RULE_MODEL}-${_RULE_BACKEND}")
+    string(APPEND _PROBLEM "\n  there is another suite or preset of this name in the build")
+  endif()
+  set(${OUT} "${_PROBLEM}" PARENT_SCOPE)
+endfunction()
+
+# _iree_dispatch_aggregate_target()
+#
+# Creates a target for several suites, unless it exists.
+function(_iree_dispatch_aggregate_target NAME)
+  if(NOT TARGET "${NAME}")
+    add_custom_target("${NAME}")
+  endif()
+endfunction()
+
+# _iree_dispatch_join_aggregate()
+#
+# Makes the suite in the caller's scope part of a target for several suites.
+function(_iree_dispatch_join_aggregate NAME)
+  _iree_dispatch_aggregate_target("${NAME}")
+  add_dependencies("${NAME}" "${_TARGET}")
+endfunction()

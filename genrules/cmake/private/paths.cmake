@@ -1,0 +1,71 @@
+# Copyright 2026 The dispatchgen Authors
+#
+# Licensed under the Apache License v2.0 with LLVM Exceptions.
+# See https://llvm.org/LICENSE.txt for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# Where the files are that the arguments of a suite name.
+
+include_guard(GLOBAL)
+
+# _iree_dispatch_absolute()
+#
+# Sets OUT to the absolute path of a file of the suite's package.
+function(_iree_dispatch_absolute PATH OUT)
+  if(DISPATCHGEN_PACKAGE_DIR)
+    set(_BASE "${DISPATCHGEN_PACKAGE_DIR}")
+  else()
+    set(_BASE "${CMAKE_CURRENT_SOURCE_DIR}")
+  endif()
+  cmake_path(ABSOLUTE_PATH PATH BASE_DIRECTORY "${_BASE}" NORMALIZE OUTPUT_VARIABLE _ABSOLUTE)
+  set(${OUT} "${_ABSOLUTE}" PARENT_SCOPE)
+endfunction()
+
+# _iree_dispatch_source()
+#
+# Sets OUT to the absolute path of a SRC argument, `<path>` or `package:<package>/<path>`.
+function(_iree_dispatch_source SRC OUT)
+  if(SRC MATCHES "^package:([^/]+)/(.+)$")
+    set(_PACKAGE "${CMAKE_MATCH_1}")
+    set(_PATH "${CMAKE_MATCH_2}")
+    _iree_dispatch_package_dir("${_PACKAGE}" _ABSOLUTE)
+    string(APPEND _ABSOLUTE "/${_PATH}")
+  else()
+    _iree_dispatch_absolute("${SRC}" _ABSOLUTE)
+  endif()
+  set(${OUT} "${_ABSOLUTE}" PARENT_SCOPE)
+endfunction()
+
+# _iree_dispatch_parameter()
+#
+# Sets OUT to a PARAMETERS argument with the absolute path. Like the tools of IREE, it takes what precedes the first `=`
+# for the scope.
+function(_iree_dispatch_parameter PARAMETER OUT)
+  if(PARAMETER MATCHES "^([^=]*=)(.*)$")
+    set(_SCOPE "${CMAKE_MATCH_1}")
+    set(_PATH "${CMAKE_MATCH_2}")
+  else()
+    set(_SCOPE "")
+    set(_PATH "${PARAMETER}")
+  endif()
+  _iree_dispatch_absolute("${_PATH}" _ABSOLUTE)
+  set(${OUT} "${_SCOPE}${_ABSOLUTE}" PARENT_SCOPE)
+endfunction()
+
+# _iree_dispatch_of_device()
+#
+# Sets OUT to those elements of a list of `<id>=<value>` that are of the device, without the prefix.
+function(_iree_dispatch_of_device ID LIST OUT)
+  set(_VALUES "")
+  foreach(_ELEMENT IN LISTS ${LIST})
+    string(FIND "${_ELEMENT}" "=" _AT)
+    string(SUBSTRING "${_ELEMENT}" 0 ${_AT} _KEY)
+    if(_KEY STREQUAL ID)
+      math(EXPR _AT "${_AT} + 1")
+      string(SUBSTRING "${_ELEMENT}" ${_AT} -1 _VALUE)
+      string(REPLACE ";" "\\;" _VALUE "${_VALUE}")  # foreach() took the backslash away
+      list(APPEND _VALUES "${_VALUE}")
+    endif()
+  endforeach()
+  set(${OUT} "${_VALUES}" PARENT_SCOPE)
+endfunction()

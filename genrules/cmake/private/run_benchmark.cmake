@@ -1,0 +1,62 @@
+# Copyright 2026 The dispatchgen Authors
+#
+# Licensed under the Apache License v2.0 with LLVM Exceptions.
+# See https://llvm.org/LICENSE.txt for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# cmake -DRESULT=<file> -P run_benchmark.cmake -- <iree-benchmark-module> <flags>...
+#
+# Runs benchmarks and leaves their JSON in RESULT only if all of them were measured. A file from an earlier run goes first:
+# after a run that failed, was skipped or was killed, nobody takes old figures for new ones.
+
+cmake_minimum_required(VERSION 3.25)
+
+set(_COMMAND "")
+set(_AFTER_DASHES OFF)
+math(EXPR _LAST "${CMAKE_ARGC} - 1")
+foreach(_INDEX RANGE ${_LAST})
+  set(_ARGUMENT "${CMAKE_ARGV${_INDEX}}")
+  if(_AFTER_DASHES)
+    string(REPLACE ";" "\\;" _ARGUMENT "${_ARGUMENT}")
+    list(APPEND _COMMAND "${_ARGUMENT}")
+  elseif(_ARGUMENT STREQUAL "--")
+    set(_AFTER_DASHES ON)
+  endif()
+endforeach()
+
+cmake_path(GET RESULT PARENT_PATH _FOLDER)
+file(MAKE_DIRECTORY "${_FOLDER}")
+file(REMOVE "${RESULT}")
+set(_UNCHECKED "${RESULT}.unchecked")
+execute_process(
+  COMMAND ${_COMMAND} "--benchmark_out=${_UNCHECKED}" --benchmark_out_format=json
+  RESULT_VARIABLE _EXIT_CODE
+)
+
+set(_TEXT "")
+if(EXISTS "${_UNCHECKED}")
+  file(READ "${_UNCHECKED}" _TEXT)
+endif()
+set(_PROBLEM "")
+if(NOT _EXIT_CODE EQUAL 0)
+  set(_PROBLEM "iree-benchmark-module failed: ${_EXIT_CODE}")
+else()
+  string(JSON _COUNT ERROR_VARIABLE _JSON_ERROR LENGTH "${_TEXT}" benchmarks)
+  if(_JSON_ERROR OR _COUNT EQUAL 0)
+    set(_PROBLEM "nothing was measured: iree-benchmark-module ended with exit code 0 and wrote no benchmark")
+  else()
+    math(EXPR _LAST "${_COUNT} - 1")
+    foreach(_INDEX RANGE ${_LAST})
+      string(JSON _ERROR ERROR_VARIABLE _NO_ERROR GET "${_TEXT}" benchmarks ${_INDEX} error_message)
+      if(NOT _NO_ERROR)
+        string(JSON _NAME GET "${_TEXT}" benchmarks ${_INDEX} name)
+        string(APPEND _PROBLEM "${_NAME}: ${_ERROR}\n")
+      endif()
+    endforeach()
+  endif()
+endif()
+if(NOT _PROBLEM STREQUAL "")
+  file(REMOVE "${_UNCHECKED}")
+  message(FATAL_ERROR "${_PROBLEM}")
+endif()
+file(RENAME "${_UNCHECKED}" "${RESULT}")

@@ -1,0 +1,169 @@
+# Copyright 2026 The dispatchgen Authors
+#
+# Licensed under the Apache License v2.0 with LLVM Exceptions.
+# See https://llvm.org/LICENSE.txt for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# The steps from a model to the modules of its benchmarks.
+#
+# A step whose product may come out unchanged is cut off by content, on Ninja and on Makefiles alike:
+#   - it writes only what changed, then touches a stamp; the stamp is the OUTPUT, the files are BYPRODUCTS;
+#   - a target of its own holds the stamp;
+#   - the commands that use the files depend on the files, never on the stamp, and their target depends on that target.
+#
+# All functions read the variables of iree_dispatch_benchmark_suite(): _RULE_*, _TARGET, _TITLE, _DIR, _SRC, _PYTHON,
+# _COMPILE_TOOL, _COMPILE_TOOL_DEPENDS.
+
+include_guard(GLOBAL)
+
+# _iree_dispatch_import_step()
+#
+# `.onnx` sources: imports the program, once for all backends of the model. Sets, in the caller's scope, _SRC to the
+# imported program and _SRC_TARGET to the target that makes it.
+function(_iree_dispatch_import_step)
+  set(_SRC_TARGET "" PARENT_SCOPE)
+  if(NOT _SRC MATCHES "\\.onnx$")
+    return()
+  endif()
+  set(_IMPORTED "${CMAKE_CURRENT_BINARY_DIR}/${_RULE_MODEL}/imported.mlir")
+  set(_IMPORT_TARGET "iree-dispatch-import-${_RULE_MODEL}")
+  set(_SIGNATURE "${_SRC};${_RULE_IMPORT_FLAGS}")
+  if(TARGET "${_IMPORT_TARGET}")
+    get_target_property(_OTHER_SIGNATURE "${_IMPORT_TARGET}" IREE_DISPATCH_SIGNATURE)
+    if(NOT _OTHER_SIGNATURE STREQUAL _SIGNATURE)
+      message(SEND_ERROR "iree_dispatch_benchmark_suite(${_RULE_NAME}): SRC and IMPORT_FLAGS differ from those of "
+        "another suite of model ${_RULE_MODEL}")
+    endif()
+  else()
+    get_property(_IMPORTER_VERSION GLOBAL PROPERTY _IREE_DISPATCH_IMPORTER_VERSION)
+    add_custom_command(
+      OUTPUT
+        "${_IMPORTED}.stamp"
+      BYPRODUCTS
+        "${_IMPORTED}"
+      COMMAND
+        "${_PYTHON}" -m iree.compiler.tools.import_onnx "${_SRC}" ${_RULE_IMPORT_FLAGS} -o "${_IMPORTED}.new"
+      COMMAND
+        "${CMAKE_COMMAND}" -E copy_if_different "${_IMPORTED}.new" "${_IMPORTED}"
+      COMMAND
+        "${CMAKE_COMMAND}" -E rm "${_IMPORTED}.new"
+      COMMAND
+        "${CMAKE_COMMAND}" -E touch "${_IMPORTED}.stamp"
+      DEPENDS
+        "${_SRC}"
+        "${_IMPORTER_VERSION}"
+      COMMENT "Importing ${_RULE_MODEL}"
+      VERBATIM
+    )
+    add_custom_target("${_IMPORT_TARGET}" DEPENDS "${_IMPORTED}.stamp")
+    set_target_properties("${_IMPORT_TARGET}" PROPERTIES IREE_DISPATCH_SIGNATURE "${_SIGNATURE}")
+  endif()
+  set(_SRC "${_IMPORTED}" PARENT_SCOPE)
+  set(_SRC_TARGET "${_IMPORT_TARGET}" PARENT_SCOPE)
+endfunction()
+
+# _iree_dispatch_configure_step()
+#
+# Compiles the program up to configured executables: configured.mlir.
+function(_iree_dispatch_configure_step)
+  set(_CONFIGURED "${_DIR}/configured.mlir")
+  set(_CONFIGURE_TARGET "iree-dispatch-configure-${_RULE_MODEL}-${_RULE_BACKEND}")
+  add_custom_command(
+    OUTPUT
+      "${_CONFIGURED}.stamp"
+    BYPRODUCTS
+      "${_CONFIGURED}"
+    COMMAND
+      ${_COMPILE_TOOL} --compile-to=executable-configurations ${_RULE_COMPILE_FLAGS} "${_SRC}" -o "${_CONFIGURED}.new"
+    COMMAND
+      "${CMAKE_COMMAND}" -E copy_if_different "${_CONFIGURED}.new" "${_CONFIGURED}"
+    COMMAND
+      "${CMAKE_COMMAND}" -E rm "${_CONFIGURED}.new"
+    COMMAND
+      "${CMAKE_COMMAND}" -E touch "${_CONFIGURED}.stamp"
+    DEPENDS
+      "${_SRC}"
+      ${_COMPILE_TOOL_DEPENDS}
+    COMMENT "Configuring ${_TITLE}"
+    VERBATIM
+  )
+  add_custom_target("${_CONFIGURE_TARGET}" DEPENDS "${_CONFIGURED}.stamp")
+  if(_SRC_TARGET)
+    add_dependencies("${_CONFIGURE_TARGET}" "${_SRC_TARGET}")
+  endif()
+endfunction()
+
+# _iree_dispatch_extract_step()
+#
+# Writes a benchmark module for each dispatch of configured.mlir and a flag file for each call of the whole model.
+function(_iree_dispatch_extract_step)
+  set(_EXTRACT_TARGET "iree-dispatch-extract-${_RULE_MODEL}-${_RULE_BACKEND}")
+  get_property(_CODE_STAMP GLOBAL PROPERTY _IREE_DISPATCH_CODE_STAMP)
+  _iree_dispatch_absolute("${_RULE_LOCK}" _LOCK)
+  set(_MODULES ${_RULE_DISPATCHES})
+  list(TRANSFORM _MODULES PREPEND "${_DIR}/dispatches/")
+  list(TRANSFORM _MODULES APPEND ".mlir")
+  set(_FLAG_FILES ${_RULE_CALLS})
+  list(TRANSFORM _FLAG_FILES PREPEND "${_DIR}/dispatches/")
+  list(TRANSFORM _FLAG_FILES APPEND ".flags")
+  add_custom_command(
+    OUTPUT
+      "${_DIR}/dispatches.stamp"
+    BYPRODUCTS
+      ${_MODULES}
+      ${_FLAG_FILES}
+      "${_DIR}/dispatches/index.json"
+    COMMAND
+      "${_PYTHON}" -m dispatchgen extract "${_DIR}/configured.mlir" --lock "${_LOCK}" --backend "${_RULE_BACKEND}"
+      --output "${_DIR}/dispatches"
+    COMMAND
+      "${CMAKE_COMMAND}" -E touch "${_DIR}/dispatches.stamp"
+    DEPENDS
+      "${_DIR}/configured.mlir"
+      "${_LOCK}"
+      "${_CODE_STAMP}"
+    COMMENT "Extracting ${_TITLE}"
+    VERBATIM
+  )
+  add_custom_target("${_EXTRACT_TARGET}" DEPENDS "${_DIR}/dispatches.stamp")
+  add_dependencies("${_EXTRACT_TARGET}"
+    iree-dispatch-code
+    "iree-dispatch-configure-${_RULE_MODEL}-${_RULE_BACKEND}"
+  )
+endfunction()
+
+# _iree_dispatch_compile_step()
+#
+# Compiles each benchmark module, and the whole model with the same flags. The target is the suite's own.
+function(_iree_dispatch_compile_step)
+  _iree_dispatch_compile("${_DIR}/configured.mlir" "${_DIR}/model.vmfb" "Compiling ${_TITLE}/model.vmfb (whole model)")
+  set(_OUTPUTS "${_DIR}/model.vmfb")
+  foreach(_DISPATCH IN LISTS _RULE_DISPATCHES)
+    _iree_dispatch_compile("${_DIR}/dispatches/${_DISPATCH}.mlir" "${_DIR}/${_DISPATCH}.vmfb"
+      "Compiling ${_TITLE}/${_DISPATCH}.vmfb")
+    list(APPEND _OUTPUTS "${_DIR}/${_DISPATCH}.vmfb")
+  endforeach()
+  get_property(_BENCHMARK_TOOL GLOBAL PROPERTY _IREE_DISPATCH_BENCHMARK_TOOL)
+  add_custom_target("${_TARGET}" DEPENDS ${_OUTPUTS})
+  add_dependencies("${_TARGET}" "iree-dispatch-extract-${_RULE_MODEL}-${_RULE_BACKEND}")
+  if(TARGET "${_BENCHMARK_TOOL}")
+    add_dependencies("${_TARGET}" "${_BENCHMARK_TOOL}")
+  endif()
+endfunction()
+
+# _iree_dispatch_compile()
+#
+# Compiles a module whose executables are configured. Configured a second time, some would fail to compile.
+function(_iree_dispatch_compile SRC OUTPUT COMMENT)
+  add_custom_command(
+    OUTPUT
+      "${OUTPUT}"
+    COMMAND
+      ${_COMPILE_TOOL} --compile-from=executable-configurations ${_RULE_COMPILE_FLAGS} "${SRC}" -o "${OUTPUT}"
+    DEPENDS
+      "${SRC}"
+      ${_COMPILE_TOOL_DEPENDS}
+    COMMENT "${COMMENT}"
+    VERBATIM
+  )
+endfunction()

@@ -1,0 +1,183 @@
+# Copyright 2026 The dispatchgen Authors
+#
+# Licensed under the Apache License v2.0 with LLVM Exceptions.
+# See https://llvm.org/LICENSE.txt for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# The tests: each dispatch and each call of the whole model once (smoke), and timed.
+#
+# All functions read the variables of iree_dispatch_benchmark_suite(): _RULE_*, _TARGET, _TITLE, _DIR.
+
+include_guard(GLOBAL)
+
+# What iree-benchmark-module prints where a device is absent: then the test is skipped. (CTest takes a list of regular
+# expressions, so none may hold a semicolon. Its `.` matches a newline.)
+set(_IREE_DISPATCH_ABSENT_DEVICE
+  # iree/hal/driver_registry.c: the driver is not part of this runtime.
+  "no driver '[^']*' registered"
+  # The dynamic libraries of CUDA, HIP, Vulkan are not installed.
+  ": UNAVAILABLE[^\n]*(library|creating)"
+  # CUDA and HIP with their library and no device.
+  "CUDA_ERROR_NO_DEVICE"
+  "hipErrorNoDevice"
+  # The module was compiled for another device than the one that is there.
+  "HAL device `[^`]*` not found or unavailable"
+)
+
+# What it prints where nothing or not all was measured, although its exit code may be 0.
+set(_IREE_DISPATCH_NOT_MEASURED
+  "Failed to match any benchmarks"
+  "ERROR OCCURRED"
+)
+set_property(GLOBAL PROPERTY _IREE_DISPATCH_ABSENT_DEVICE "${_IREE_DISPATCH_ABSENT_DEVICE}")
+set_property(GLOBAL PROPERTY _IREE_DISPATCH_NOT_MEASURED "${_IREE_DISPATCH_NOT_MEASURED}")
+
+# _iree_dispatch_device_tests()
+#
+# Adds the tests of the suite on a device, `<id>=<uri>`.
+function(_iree_dispatch_device_tests DEVICE)
+  string(REGEX MATCH "^([A-Za-z0-9_.-]+)=(.+)$" _ "${DEVICE}")
+  set(_DEVICE_ID "${CMAKE_MATCH_1}")
+  set(_DEVICE_URI "${CMAKE_MATCH_2}")
+  string(REGEX REPLACE "://.*$" "" _DRIVER "${_DEVICE_URI}")
+  _iree_dispatch_of_device("${_DEVICE_ID}" _RULE_RUN_FLAGS _RUN_FLAGS)
+  _iree_dispatch_of_device("${_DEVICE_ID}" _RULE_DEVICE_LABELS _DEVICE_LABELS)
+  get_property(_BENCHMARK_TOOL GLOBAL PROPERTY _IREE_DISPATCH_BENCHMARK_TOOL)
+  set(_PREFIX "iree-dispatch-benchmarks/${_TITLE}/${_DEVICE_ID}")
+  set(_RESULTS "${CMAKE_CURRENT_BINARY_DIR}/results/${_TITLE}/${_DEVICE_ID}")
+  set(_CONTEXT "model=${_RULE_MODEL},backend=${_RULE_BACKEND},device=${_DEVICE_ID}")
+  _iree_dispatch_timing_flags()
+
+  set(_SMOKE "")
+  set(_TIMED "")
+  foreach(_DISPATCH IN LISTS _RULE_DISPATCHES)
+    set(_WHAT "--module=${_DIR}/${_DISPATCH}.vmfb")
+    _iree_dispatch_add_tests("${_DISPATCH}" "dispatch" "${_DISPATCH_TIMING}")
+  endforeach()
+  _iree_dispatch_finish_tests("dispatch" "${_SMOKE}" "${_TIMED}")
+
+  set(_PARAMETERS "")
+  foreach(_PARAMETER IN LISTS _RULE_PARAMETERS)
+    _iree_dispatch_parameter("${_PARAMETER}" _PARAMETER)
+    string(REPLACE ";" "\\;" _PARAMETER "${_PARAMETER}")
+    list(APPEND _PARAMETERS "--parameters=${_PARAMETER}")
+  endforeach()
+  set(_SMOKE "")
+  set(_TIMED "")
+  foreach(_CALL IN LISTS _RULE_CALLS)
+    set(_WHAT "--module=${_DIR}/model.vmfb" "--flagfile=${_DIR}/dispatches/${_CALL}.flags")
+    if(NOT "${_PARAMETERS}" STREQUAL "")
+      set(_WHAT "${_WHAT};${_PARAMETERS}")
+    endif()
+    _iree_dispatch_add_tests("model/${_CALL}" "call" "${_TIMING}")
+  endforeach()
+  _iree_dispatch_finish_tests("model" "${_SMOKE}" "${_TIMED}")
+endfunction()
+
+# _iree_dispatch_timing_flags()
+#
+# Sets, in the caller's scope, _TIMING and _DISPATCH_TIMING to the flags of the timed tests of calls and of dispatches.
+function(_iree_dispatch_timing_flags)
+  set(_FLAGS "")
+  if(NOT "${_RULE_MIN_TIME}" STREQUAL "")
+    list(APPEND _FLAGS "--benchmark_min_time=${_RULE_MIN_TIME}")
+  endif()
+  if(_RULE_REPETITIONS GREATER 1)
+    list(APPEND _FLAGS "--benchmark_repetitions=${_RULE_REPETITIONS}")
+  endif()
+  set(_TIMING "${_FLAGS}" PARENT_SCOPE)
+  if(_RULE_BATCH_SIZE GREATER 1)
+    list(APPEND _FLAGS "--batch_size=${_RULE_BATCH_SIZE}")
+  endif()
+  set(_DISPATCH_TIMING "${_FLAGS}" PARENT_SCOPE)
+endfunction()
+
+# _iree_dispatch_add_tests()
+#
+# Adds the smoke test and the timed test of one dispatch or call. Appends their names to _SMOKE and _TIMED in the caller's
+# scope.
+function(_iree_dispatch_add_tests NAME KIND TIMING)
+  cmake_path(GET NAME FILENAME _ID)
+  # The lists may hold escaped semicolons: they are expanded here and never put together again.
+  add_test(
+    NAME "${_PREFIX}/${NAME}/smoke"
+    COMMAND "${_BENCHMARK_TOOL}" ${_WHAT} "--device=${_DEVICE_URI}" ${_RUN_FLAGS} --benchmark_min_time=1x
+  )
+  if(TARGET "${_BENCHMARK_TOOL}")
+    set(_PROGRAM "$<TARGET_FILE:${_BENCHMARK_TOOL}>")
+  else()
+    set(_PROGRAM "${_BENCHMARK_TOOL}")
+  endif()
+  add_test(
+    NAME "${_PREFIX}/${NAME}"
+    COMMAND "${CMAKE_COMMAND}" "-DRESULT=${_RESULTS}/${_ID}.json" -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/run_benchmark.cmake" --
+      "${_PROGRAM}" ${_WHAT} "--device=${_DEVICE_URI}" ${_RUN_FLAGS} ${TIMING} "--benchmark_context=${_CONTEXT},${KIND}=${_ID}"
+  )
+  set(_SMOKE "${_SMOKE};${_PREFIX}/${NAME}/smoke" PARENT_SCOPE)
+  set(_TIMED "${_TIMED};${_PREFIX}/${NAME}" PARENT_SCOPE)
+endfunction()
+
+# _iree_dispatch_finish_tests()
+#
+# Sets the properties of tests.
+#
+# Not PASS_REGULAR_EXPRESSION: it would override the exit code. RUN_SERIAL for what is timed: nothing else runs meanwhile.
+function(_iree_dispatch_finish_tests KIND SMOKE TIMED)
+  list(REMOVE_ITEM SMOKE "")
+  list(REMOVE_ITEM TIMED "")
+  if(NOT SMOKE)
+    return()
+  endif()
+  set(_LABELS
+    "driver=${_DRIVER}" "device=${_DEVICE_ID}" "model=${_RULE_MODEL}" "backend=${_RULE_BACKEND}")
+  foreach(_PRESET IN LISTS _RULE_PRESETS)
+    list(APPEND _LABELS "preset=${_PRESET}")
+  endforeach()
+  foreach(_MORE IN ITEMS _RULE_LABELS _DEVICE_LABELS)
+    if(NOT "${${_MORE}}" STREQUAL "")
+      set(_LABELS "${_LABELS};${${_MORE}}")
+    endif()
+  endforeach()
+  set(_TIMEOUT "${_RULE_TIMEOUT}")
+  if("${_TIMEOUT}" STREQUAL "")
+    set(_TIMEOUT "${DISPATCHGEN_TEST_TIMEOUT}")
+  endif()
+  get_property(_ABSENT GLOBAL PROPERTY _IREE_DISPATCH_ABSENT_DEVICE)
+  get_property(_NOT_MEASURED GLOBAL PROPERTY _IREE_DISPATCH_NOT_MEASURED)
+  set_tests_properties(${SMOKE} ${TIMED} PROPERTIES
+    SKIP_REGULAR_EXPRESSION "${_ABSENT}"
+    FAIL_REGULAR_EXPRESSION "${_NOT_MEASURED}"
+    TIMEOUT "${_TIMEOUT}"
+  )
+  set_tests_properties(${SMOKE} PROPERTIES
+    LABELS "test-type=${KIND}-smoke;${_LABELS}"
+  )
+  set_tests_properties(${TIMED} PROPERTIES
+    LABELS "test-type=${KIND}-benchmark;${_LABELS}"
+    RUN_SERIAL ON
+  )
+  if(DISPATCHGEN_BUILD_ON_TEST)
+    _iree_dispatch_build_test()
+    set_tests_properties(${SMOKE} ${TIMED} PROPERTIES FIXTURES_REQUIRED "${_TARGET}")
+  endif()
+endfunction()
+
+# _iree_dispatch_build_test()
+#
+# Adds the test that builds the suite, which ctest runs before any other test of it.
+function(_iree_dispatch_build_test)
+  set(_NAME "iree-dispatch-benchmarks/${_TITLE}/build")
+  if(TEST "${_NAME}")
+    return()
+  endif()
+  add_test(
+    NAME "${_NAME}"
+    COMMAND "${CMAKE_COMMAND}" --build "${CMAKE_BINARY_DIR}" --config "$<CONFIG>" --target "${_TARGET}"
+  )
+  set_tests_properties("${_NAME}" PROPERTIES
+    FIXTURES_SETUP "${_TARGET}"
+    LABELS "test-type=build;model=${_RULE_MODEL};backend=${_RULE_BACKEND}"
+    RESOURCE_LOCK iree-dispatch-build-tree  # two builds in one tree would disturb each other
+    TIMEOUT 3600
+  )
+endfunction()

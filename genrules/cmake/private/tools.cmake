@@ -1,0 +1,149 @@
+# Copyright 2026 The dispatchgen Authors
+#
+# Licensed under the Apache License v2.0 with LLVM Exceptions.
+# See https://llvm.org/LICENSE.txt for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# Finding Python, IREE's programs and the files of Python packages, with one process of Python for all questions.
+#
+# The answers are global properties:
+#   _IREE_DISPATCH_PYTHON                the interpreter that has dispatchgen
+#   _IREE_DISPATCH_COMPILE_TOOL          target or path of iree-compile
+#   _IREE_DISPATCH_COMPILE_TOOL_DEPENDS  what commands that call it depend on
+#   _IREE_DISPATCH_BENCHMARK_TOOL        target or path of iree-benchmark-module
+#   _IREE_DISPATCH_IMPORTER_VERSION      file with the importer's version, for commands that call it to depend on
+#   _IREE_DISPATCH_CODE_STAMP            stands for the code of `dispatchgen extract`; made by target iree-dispatch-code
+#   _IREE_DISPATCH_PACKAGE_DIR_<package> folder of a Python package
+
+include_guard(GLOBAL)
+
+# _iree_dispatch_find_tools()
+#
+# Finds the tools, unless that was done, and those of PACKAGES that are not known yet.
+function(_iree_dispatch_find_tools PACKAGES)
+  get_property(_PYTHON GLOBAL PROPERTY _IREE_DISPATCH_PYTHON)
+  set(_UNKNOWN "")
+  foreach(_PACKAGE IN LISTS PACKAGES)
+    get_property(_KNOWN GLOBAL PROPERTY "_IREE_DISPATCH_PACKAGE_DIR_${_PACKAGE}" SET)
+    if(NOT _KNOWN)
+      list(APPEND _UNKNOWN --package "${_PACKAGE}")
+    endif()
+  endforeach()
+  if(_PYTHON AND NOT _UNKNOWN)
+    return()
+  endif()
+  if(NOT _PYTHON)
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
+    set(_PYTHON "${Python3_EXECUTABLE}")
+  endif()
+
+  set(_ARGUMENTS ${_UNKNOWN})
+  if(TARGET iree-compile)
+    get_target_property(_IMPORTED iree-compile IMPORTED)
+    if(_IMPORTED)
+      get_target_property(_LOCATION iree-compile LOCATION)
+      list(APPEND _ARGUMENTS --version-of "${_LOCATION}")
+    endif()
+  else()
+    list(APPEND _ARGUMENTS --program iree-compile)
+  endif()
+  if(NOT TARGET iree-benchmark-module)
+    list(APPEND _ARGUMENTS --program iree-benchmark-module)
+  endif()
+  if(IREE_HOST_BIN_DIR)
+    cmake_path(ABSOLUTE_PATH IREE_HOST_BIN_DIR BASE_DIRECTORY "${CMAKE_BINARY_DIR}" OUTPUT_VARIABLE _HOST_BIN_DIR)
+    list(APPEND _ARGUMENTS --host-bin-dir "${_HOST_BIN_DIR}")
+  endif()
+  _iree_dispatch_ask_python("${_PYTHON}" "${_ARGUMENTS}")
+endfunction()
+
+# _iree_dispatch_ask_python()
+#
+# Runs the questions and sets the global properties.
+function(_iree_dispatch_ask_python PYTHON ARGUMENTS)
+  set(_STATE_DIR "${CMAKE_BINARY_DIR}/dispatchgen")
+  execute_process(
+    COMMAND "${PYTHON}" -m dispatchgen.render.probe ${ARGUMENTS} --output-dir "${_STATE_DIR}"
+    RESULT_VARIABLE _RESULT
+    ERROR_VARIABLE _ERRORS
+  )
+  if(NOT _RESULT EQUAL 0)
+    message(FATAL_ERROR "dispatchgen: the tools were not found\n${_ERRORS}\n"
+      "Set IREE_HOST_BIN_DIR to the folder of IREE's programs, or Python3_EXECUTABLE to a Python with dispatchgen, "
+      "iree-base-compiler and iree-base-runtime. Python here: ${PYTHON}")
+  endif()
+  include("${_STATE_DIR}/probe.cmake")
+
+  foreach(_INDEX IN LISTS _PROBE_PACKAGES)
+    set_property(GLOBAL PROPERTY "_IREE_DISPATCH_PACKAGE_DIR_${_INDEX}" "${_PROBE_PACKAGE_DIR_${_INDEX}}")
+  endforeach()
+  get_property(_DONE GLOBAL PROPERTY _IREE_DISPATCH_PYTHON SET)
+  if(_DONE)
+    return()
+  endif()
+  set_property(GLOBAL PROPERTY _IREE_DISPATCH_PYTHON "${PYTHON}")
+  set_property(GLOBAL PROPERTY _IREE_DISPATCH_IMPORTER_VERSION "${_STATE_DIR}/importer_version.txt")
+  _iree_dispatch_compile_tool()
+  if(TARGET iree-benchmark-module)
+    set(_BENCHMARK_TOOL iree-benchmark-module)
+  else()
+    set(_BENCHMARK_TOOL "${_PROBE_IREE_BENCHMARK_MODULE}")
+  endif()
+  set_property(GLOBAL PROPERTY _IREE_DISPATCH_BENCHMARK_TOOL "${_BENCHMARK_TOOL}")
+  _iree_dispatch_code_stamp()
+  # An upgrade of a package gives these files other names: the build then asks again, whatever the files' times say.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${_PROBE_INSTALLED}")
+  message(STATUS "dispatchgen: iree-compile ${_PROBE_COMPILER_VERSION}: ${_COMPILE_TOOL}")
+  message(STATUS "dispatchgen: iree-benchmark-module: ${_BENCHMARK_TOOL}")
+endfunction()
+
+# _iree_dispatch_compile_tool()
+#
+# Sets the global properties of iree-compile, and _COMPILE_TOOL in the caller's scope.
+#
+# The program is a small launcher of a library, and its time says little (package managers keep or share times): commands
+# depend on the version's text as well, in a file that is rewritten only when the text changes.
+function(_iree_dispatch_compile_tool)
+  set(_DEPENDS "")
+  if(TARGET iree-compile)
+    set(_COMPILE_TOOL iree-compile)
+  else()
+    set(_COMPILE_TOOL "${_PROBE_IREE_COMPILE}")
+  endif()
+  set(_DEPENDS "${_COMPILE_TOOL}")
+  if(_PROBE_COMPILER_VERSION)
+    list(APPEND _DEPENDS "${_STATE_DIR}/compiler_version.txt")
+  endif()
+  set_property(GLOBAL PROPERTY _IREE_DISPATCH_COMPILE_TOOL "${_COMPILE_TOOL}")
+  set_property(GLOBAL PROPERTY _IREE_DISPATCH_COMPILE_TOOL_DEPENDS "${_DEPENDS}")
+  set(_COMPILE_TOOL "${_COMPILE_TOOL}" PARENT_SCOPE)
+endfunction()
+
+# _iree_dispatch_code_stamp()
+#
+# Creates the target iree-dispatch-code, with one file that stands for all the code that extraction runs.
+function(_iree_dispatch_code_stamp)
+  set(_STAMP "${_STATE_DIR}/code.stamp")
+  add_custom_command(
+    OUTPUT
+      "${_STAMP}"
+    COMMAND
+      "${CMAKE_COMMAND}" -E touch "${_STAMP}"
+    DEPENDS
+      ${_PROBE_CODE}
+      "${_STATE_DIR}/code_digest.txt"
+    COMMENT "Noting the code of dispatchgen"
+    VERBATIM
+  )
+  add_custom_target(iree-dispatch-code DEPENDS "${_STAMP}")
+  set_property(GLOBAL PROPERTY _IREE_DISPATCH_CODE_STAMP "${_STAMP}")
+endfunction()
+
+# _iree_dispatch_package_dir()
+#
+# Sets OUT to the folder of a Python package.
+function(_iree_dispatch_package_dir PACKAGE OUT)
+  _iree_dispatch_find_tools("${PACKAGE}")
+  get_property(_FOLDER GLOBAL PROPERTY "_IREE_DISPATCH_PACKAGE_DIR_${PACKAGE}")
+  set(${OUT} "${_FOLDER}" PARENT_SCOPE)
+endfunction()
