@@ -38,6 +38,11 @@ def status_message(output: str) -> str | None:
     return f"{match[2].rstrip(': ')} ({match[1]})" if match else None
 
 
+def driver_names(listing: str) -> list[str]:
+    """Names of the HAL drivers in what `--list_drivers` prints: `<name>: <description>` per line, right-aligned."""
+    return re.findall(r"^ *([\w-]+): ", listing, re.MULTILINE)
+
+
 def is_crash(stderr: str) -> bool:
     """Whether iree-compile ended by its crash handler, which turns signals into exit codes in some builds."""
     return any(text in stderr for text in _CRASH)

@@ -6,19 +6,20 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from enum import Enum
 from pathlib import Path
 
-from dispatchgen.errors import DispatchgenError, LockError, ModelError, Place, Problem
+from dispatchgen.errors import DispatchgenError, LockError, ModelError, OutputError, Place, Problem
 from dispatchgen.files import sha256_of
 from dispatchgen.iree.configure import DEFAULT_TIMEOUT, configure, import_source, source_path
 from dispatchgen.iree.tools import Tools
 from dispatchgen.lock.compare import Difference, compare, stale_parts
 from dispatchgen.lock.schema import BackendLock, Call, Lock, MadeFrom
 from dispatchgen.lock.store import NewerLockError, lock_text, read_lock, write_lock
-from dispatchgen.lock.workers import run_tasks
+from dispatchgen.lock.workers import Outcome, run_tasks
 from dispatchgen.manifest.suite import Backend, Model, Suite
 
 #: Modules that every worker needs: imported once.
@@ -76,9 +77,14 @@ def _ignore(model: Model) -> None:
 
 
 def made_from(tools: Tools, suite: Suite, model: Model) -> MadeFrom:
-    """What a lock of the model would be made from today. Raises ModelError when there is no source."""
+    """What a lock of the model would be made from today. Raises ModelError when its source cannot be read."""
+    path = source_path(suite, model)
+    try:
+        source = sha256_of(path)
+    except OSError as error:
+        raise ModelError(Problem(f"model {model.name}: cannot read it: {error.strerror}", Place(str(path)))) from error
     return MadeFrom(
-        source=sha256_of(source_path(suite, model)),
+        source=source,
         settings={backend.id: settings_digest(model, backend) for backend in _backends(suite, model)},
         compiler=tools.compiler_version,
     )
@@ -119,10 +125,10 @@ def make_lock(
     calls: dict[str, tuple[Call, ...]] = {}
     locks: dict[str, BackendLock] = {}
     errors: list[DispatchgenError] = []
-    with tempfile.TemporaryDirectory(prefix="dispatchgen-") as folder:
-        imported = import_source(tools, suite, model, Path(folder), timeout)
+    with _work_folder() as folder:
+        imported = import_source(tools, suite, model, folder, timeout)
         for backend in _backends(suite, model):
-            work_dir = Path(folder, backend.id)
+            work_dir = folder / backend.id
             work_dir.mkdir()
             try:
                 configured = configure(tools, suite, model, backend, work_dir, timeout, imported)
@@ -149,7 +155,7 @@ def update_locks(
     jobs: int | None = None,
     timeout: float = DEFAULT_TIMEOUT,
     on_start: Callable[[Model], None] = _ignore,
-) -> Iterator[Update]:
+) -> Generator[Update, None, None]:
     """Renews the lock files of `models`, and yields the outcome for each as soon as its file is written.
 
     A lock that was made from what there is today is left alone, unless `force`. An error of one model does not keep the
@@ -167,18 +173,9 @@ def update_locks(
             yield Update(model, Change.FAILED, problems=tuple(error.problems))
             continue
         tasks.append(_Task(tools, suite, model, previous, timeout, unreadable))
-    for outcome in run_tasks(_make, tasks, jobs or _cpus(), lambda task: on_start(task.model), _PRELOAD):
-        model, lock = outcome.task.model, outcome.value
-        if lock is None:
-            yield Update(model, Change.FAILED, problems=_problems(outcome.error, model))
-            continue
-        try:
-            written = write_lock(suite.lock_path(model), lock)
-        except DispatchgenError as error:
-            yield Update(model, Change.FAILED, problems=tuple(error.problems))
-            continue
-        change = Change.WRITTEN if written else Change.SAME
-        yield Update(model, change, lock, unreadable=outcome.task.unreadable)
+    with closing(_run(tasks, jobs, on_start)) as outcomes:
+        for outcome in outcomes:
+            yield _written(outcome)
 
 
 def check_locks(
@@ -189,22 +186,27 @@ def check_locks(
     jobs: int | None = None,
     timeout: float = DEFAULT_TIMEOUT,
     on_start: Callable[[Model], None] = _ignore,
-) -> Iterator[Check]:
+) -> Generator[Check, None, None]:
     """Compares the lock files of `models` with what they would be today; writes nothing."""
     tasks = []
     for model in models:
+        path = suite.lock_path(model)
+        if not path.exists():
+            yield Check(model, stale=("there is no lock file",))
+            continue
         try:
-            previous = read_lock(suite.lock_path(model))
+            previous = read_lock(path)
         except LockError as error:
             yield Check(model, problems=tuple(error.problems))
             continue
         tasks.append(_Task(tools, suite, model, previous, timeout))
-    for outcome in run_tasks(_make, tasks, jobs or _cpus(), lambda task: on_start(task.model), _PRELOAD):
-        task, lock = outcome.task, outcome.value
-        if lock is None or task.previous is None:
-            yield Check(task.model, problems=_problems(outcome.error, task.model))
-            continue
-        yield compare_locks(task.model, task.previous, lock)
+    with closing(_run(tasks, jobs, on_start)) as outcomes:
+        for outcome in outcomes:
+            task, lock = outcome.task, outcome.value
+            if lock is None or task.previous is None:
+                yield Check(task.model, problems=_problems(outcome.error, task.model))
+            else:
+                yield compare_locks(task.model, task.previous, lock)
 
 
 def compare_locks(model: Model, old: Lock, new: Lock) -> Check:
@@ -236,8 +238,37 @@ def raise_all(errors: Sequence[DispatchgenError]) -> None:
         raise DispatchgenError(*(problem for error in errors for problem in error.problems))
 
 
+@contextmanager
+def _work_folder() -> Iterator[Path]:
+    """A temporary folder. Raises OutputError where none can be made, or written in."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="dispatchgen-") as folder:
+            yield Path(folder)
+    except OSError as error:
+        place = Place(error.filename if isinstance(error.filename, str) else None)
+        message = f"cannot work in the temporary folder: {error.strerror}"
+        raise OutputError(Problem(message, place, "set TMPDIR to a folder with free space")) from error
+
+
+def _run(
+    tasks: Sequence[_Task], jobs: int | None, on_start: Callable[[Model], None]
+) -> Generator[Outcome[_Task, Lock], None, None]:
+    return run_tasks(_make, tasks, jobs or _cpus(), lambda task: on_start(task.model), _PRELOAD)
+
+
 def _make(task: _Task) -> Lock:
     return make_lock(task.tools, task.suite, task.model, task.previous, task.timeout)
+
+
+def _written(outcome: Outcome[_Task, Lock]) -> Update:
+    task, lock = outcome.task, outcome.value
+    if lock is None:
+        return Update(task.model, Change.FAILED, problems=_problems(outcome.error, task.model))
+    try:
+        written = write_lock(task.suite.lock_path(task.model), lock)
+    except DispatchgenError as error:
+        return Update(task.model, Change.FAILED, problems=tuple(error.problems))
+    return Update(task.model, Change.WRITTEN if written else Change.SAME, lock, unreadable=task.unreadable)
 
 
 def _dispatches(
@@ -245,12 +276,15 @@ def _dispatches(
 ) -> tuple[tuple[Call, ...], BackendLock]:
     """The calls of a model and its dispatches on a backend, from its configured module."""
     # Imported here: the bindings take a tenth of a second, and whoever only reads locks does not need them.
-    from dispatchgen.extract.extraction import calls_of, extract
+    from dispatchgen.extract.calls import calls_of
+    from dispatchgen.extract.extraction import extract
+    from dispatchgen.extract.program import Program
     from dispatchgen.iree.ir import read_module
 
     with read_module(configured, tools.compiler_version) as module:
-        calls = tuple(calls_of(module, model))
-        lock = extract(module, calls, backend.id, previous).lock
+        program = Program(module)
+        calls = calls_of(program, model)
+        lock = extract(program, calls, backend.id, previous).lock
     if not lock.dispatches and not lock.skipped:
         raise ModelError(
             Problem(

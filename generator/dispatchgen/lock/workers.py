@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
@@ -43,7 +43,7 @@ def run_tasks(
     jobs: int,
     on_start: Callable[[Task], None],
     preload: Sequence[str] = (),
-) -> Iterator[Outcome[Task, Value]]:
+) -> Generator[Outcome[Task, Value], None, None]:
     """Calls `function` with each task in a process of its own, `jobs` at a time, and yields the outcomes as they come.
 
     Args:

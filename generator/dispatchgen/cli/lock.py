@@ -1,0 +1,212 @@
+"""`dispatchgen lock`: writes the lock files, or checks them."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from dispatchgen.errors import CheckFailed, DispatchgenError, Place, Problem
+from dispatchgen.iree.configure import DEFAULT_TIMEOUT
+from dispatchgen.iree.tools import HOST_BIN_DIR, find_tools
+from dispatchgen.lock.schema import Lock
+from dispatchgen.lock.update import Change, Check, Update, check_locks, coverage, update_locks
+from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
+from dispatchgen.manifest.select import select_models
+from dispatchgen.manifest.suite import Model, Suite
+
+
+@dataclass(frozen=True)
+class _Arguments:
+    """What was given on the command line."""
+
+    manifest: Path
+    models: tuple[str, ...]
+    check: bool
+    force: bool
+    jobs: int | None
+    timeout: float
+    iree_host_bin_dir: Path | None
+
+    def command_for(self, model: Model) -> str:
+        """The command that renews a model's lock."""
+        manifest = [] if str(self.manifest) == DEFAULT_MANIFEST else [str(self.manifest)]
+        return shlex.join(["dispatchgen", "lock", *manifest, "--model", model.id])
+
+
+@click.command("lock")
+@click.argument("manifest", type=click.Path(path_type=Path), default=DEFAULT_MANIFEST)
+@click.option("--model", "models", multiple=True, metavar="M", help="Only this model; may be given more than once.")
+@click.option("--check", is_flag=True, help="Write nothing; exit code 1 when a lock is stale or has drifted.")
+@click.option("--force", is_flag=True, help="Make also the locks whose inputs have not changed.")
+@click.option(
+    "--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="Models at a time. Default: one per processor."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=DEFAULT_TIMEOUT,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time limit of each process of the compiler or the importer.",
+)
+@click.option(
+    "--iree-host-bin-dir",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help=f"Folder of IREE's programs. Default: {HOST_BIN_DIR}, this Python's wheels, PATH.",
+)
+def command(
+    manifest: Path,
+    models: tuple[str, ...],
+    check: bool,
+    force: bool,
+    jobs: int | None,
+    timeout: float,
+    iree_host_bin_dir: Path | None,
+) -> None:
+    """Write or check the lock files: which dispatches each model has.
+
+    MANIFEST is the manifest or its folder. A lock whose source, settings and compiler have not changed is left alone.
+    """
+    arguments = _Arguments(manifest, models, check, force, jobs, timeout, iree_host_bin_dir)
+    # A CI system that cancels a job sends SIGTERM: to be handled as Ctrl-C is, so that no process is left behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    suite = load_suite(manifest)
+    selected = select_models(suite, models)
+    if check:
+        _check(suite, selected, arguments)
+    else:
+        _update(suite, selected, arguments)
+
+
+def _update(suite: Suite, models: tuple[Model, ...], arguments: _Arguments) -> None:
+    tools = find_tools(arguments.iree_host_bin_dir)
+    done: dict[str, Update] = {}
+    with _progress(len(models)) as progress:
+        updates = update_locks(
+            tools,
+            suite,
+            models,
+            force=arguments.force,
+            jobs=arguments.jobs,
+            timeout=arguments.timeout,
+            on_start=progress.started,
+        )
+        with closing(updates):
+            for update in updates:
+                done[update.model.id] = update
+                progress.finished(update.model, _sentence(suite, update))
+    _print_coverage(models, {id_: update.lock for id_, update in done.items() if update.lock is not None})
+    problems = [problem for model in models for problem in done[model.id].problems]
+    if problems:
+        raise DispatchgenError(*problems)
+
+
+def _check(suite: Suite, models: tuple[Model, ...], arguments: _Arguments) -> None:
+    tools = find_tools(arguments.iree_host_bin_dir)
+    done: dict[str, Check] = {}
+    with _progress(len(models)) as progress:
+        checks = check_locks(
+            tools, suite, models, jobs=arguments.jobs, timeout=arguments.timeout, on_start=progress.started
+        )
+        with closing(checks):
+            for check in checks:
+                done[check.model.id] = check
+                progress.finished(check.model, "is as locked" if check.ok else _verdict(check))
+    _print_coverage(models, {id_: check.lock for id_, check in done.items() if check.lock is not None})
+    in_order = [done[model.id] for model in models]
+    problems = [problem for check in in_order for problem in check.problems]
+    failures = [_failure(suite, check, arguments) for check in in_order if check.stale or check.drift]
+    if problems:
+        raise DispatchgenError(*problems, *failures)
+    if failures:
+        raise CheckFailed(*failures)
+
+
+def _sentence(suite: Suite, update: Update) -> str:
+    path = suite.lock_path(update.model)
+    text = {
+        Change.WRITTEN: f"wrote {path}",
+        Change.SAME: f"{path} is as it was",
+        Change.CURRENT: f"{path} is current",
+        Change.FAILED: "failed",
+    }[update.change]
+    if update.unreadable:
+        reasons = "; ".join(problem.message for problem in update.unreadable)
+        text += f"; the names in the lock that was there are not kept: {reasons}"
+    return text
+
+
+def _verdict(check: Check) -> str:
+    if check.problems:
+        return "failed"
+    return "drifted" if check.drift else "stale"
+
+
+def _failure(suite: Suite, check: Check, arguments: _Arguments) -> Problem:
+    """What to say of a lock that is stale or drifted: what changed, and the command that renews it."""
+    reasons = "; ".join(check.stale)
+    if check.drift:
+        lines = [
+            f"model {check.model.name}: its dispatches have drifted from its lock"
+            + (f" ({reasons})" if reasons else "")
+        ]
+        lines += [f"  {difference.backend}: {line}" for difference in check.drift for line in difference.lines()]
+    else:
+        lines = [f"model {check.model.name}: its lock is stale: {reasons}"]
+        if check.lock is not None:
+            lines.append("  its dispatches are as locked")
+    place = Place(str(suite.lock_path(check.model)))
+    return Problem("\n".join(lines), place, arguments.command_for(check.model))
+
+
+def _print_coverage(models: tuple[Model, ...], locks: dict[str, Lock]) -> None:
+    for model in models:
+        if model.id in locks:
+            for line in coverage(model, locks[model.id]):
+                click.echo(line)
+
+
+class _Display:
+    """Says what is being done: a bar on a terminal, a line per model elsewhere; on stderr, results go to stdout."""
+
+    def __init__(self, progress: Progress, total: int):
+        self._progress = progress
+        self._bar = progress.add_task("", total=total)
+        self._running: dict[str, str] = {}
+
+    def started(self, model: Model) -> None:
+        self._running[model.id] = model.name
+        self._describe()
+
+    def finished(self, model: Model, sentence: str) -> None:
+        self._running.pop(model.id, None)
+        self._progress.console.print(f"{model.name}: {sentence}", markup=False, highlight=False, soft_wrap=True)
+        self._progress.advance(self._bar)
+        self._describe()
+
+    def _describe(self) -> None:
+        names = list(self._running.values())
+        text = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
+        self._progress.update(self._bar, description=text)
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[_Display]:
+    console = Console(stderr=True)
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        yield _Display(progress, total)
