@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 #: Version of the file format that this dispatchgen writes and reads.
 LOCK_VERSION = 1
 
+#: What stands for a call in `Benchmark.counts` and `Skipped.calls` for what runs once, when the module is loaded.
+INITIALIZER = "initializer"
+
 
 class _Data(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -23,8 +26,8 @@ class Benchmark(_Data):
     constants: tuple[tuple[str, int], ...] = Field(description="Push constants: type and unsigned value.")
     bindings: tuple[int, ...] = Field(description="Length of each binding, in bytes.")
     counts: dict[str, int] = Field(
-        description="How often it runs per call of the model, by call name (`<shape>`, or `<function>__<shape>` where the "
-        "model has several entry functions), or `initializer` for what runs once when the module is loaded."
+        description="How often it runs per call of the model, by call name (`<shape>`, or `<function>__<shape>` where "
+        "the model has several entry functions), or `initializer` for what runs once when the module is loaded."
     )
 
 
@@ -82,6 +85,8 @@ class Lock(_Data):
     version: int = LOCK_VERSION
     model: str = Field(description="Id of the model.")
     made_from: MadeFrom
-    calls: tuple[Call, ...] = Field(description="Every call of the model that is benchmarked: each function at each shape.")
+    calls: tuple[Call, ...] = Field(
+        description="Every call of the model that is benchmarked: each function at each shape."
+    )
     backends: dict[str, BackendLock] = Field(description="By id of the backend.")
     digest: str = Field(default="", description="SHA-256 of all the rest: shows that the file was edited by hand.")

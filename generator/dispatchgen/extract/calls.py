@@ -1,0 +1,124 @@
+"""The calls of a model: each entry function at each shape, with its inputs checked against the program's signature."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+
+from dispatchgen.errors import ModelError, Place, Problem
+from dispatchgen.extract import inputs
+from dispatchgen.extract.inputs import ConcreteInput
+from dispatchgen.extract.program import Program
+from dispatchgen.extract.signature import Argument, signature, suggestion
+from dispatchgen.lock.schema import Call
+from dispatchgen.manifest.suite import Input, Model, Shape
+
+
+def calls_of(program: Program, model: Model) -> tuple[Call, ...]:
+    """Every call of a model that is benchmarked.
+
+    Raises:
+      ModelError: the program has no such entry function or nothing that dispatches, or inputs do not fit its
+        signature; all that is wrong at once.
+    """
+    entries = _entries(program, model)
+    several = len(entries) > 1
+    calls, problems = [], []
+    for entry in entries:
+        arguments = signature(program, entry)
+        given = _inputs(model, entry)
+        for shape in model.shapes:
+            found = list(_problems(arguments, given, shape))
+            if found:
+                problems += [
+                    Problem(p.message, Place(key=f"model {model.name!r}, function @{entry}"), p.hint) for p in found
+                ]
+                break  # the same again at the other shapes
+            values = given if given is not None else [_from(argument) for argument in arguments]
+            calls.append(
+                Call(
+                    name=f"{_identifier(entry)}__{shape.label}" if several else shape.label,
+                    function=entry,
+                    shape=shape.label,
+                    symbols=dict(shape.symbols),
+                    inputs=tuple(str(inputs.bind(value, shape)) for value in values),
+                )
+            )
+    if problems:
+        raise ModelError(*problems)
+    return tuple(calls)
+
+
+def _identifier(text: str) -> str:
+    return "".join(c if c.isascii() and c.isalnum() else "_" for c in text)
+
+
+def _entries(program: Program, model: Model) -> list[str]:
+    """The entry functions that the manifest selects."""
+    place = Place(key=f"model {model.name!r}")
+    found = program.entries
+    if not found:
+        raise ModelError(
+            Problem("no public function of the program dispatches anything: there is nothing to benchmark", place)
+        )
+    wanted = [model.entry] if model.entry is not None else [name for name in model.inputs if name is not None]
+    for name in wanted:
+        if name not in found:
+            raise ModelError(_unknown_function(name, found, place))
+    return [model.entry] if model.entry is not None else found
+
+
+def _unknown_function(name: str, found: Sequence[str], place: Place) -> Problem:
+    near = difflib.get_close_matches(name, found, 1)
+    return Problem(
+        f"the program has no public function @{name} that dispatches; it has {', '.join('@' + f for f in found)}",
+        place,
+        near[0] if near else None,
+    )
+
+
+def _inputs(model: Model, entry: str) -> Sequence[Input] | None:
+    """What the manifest says of an entry function's inputs; None where it says nothing."""
+    if entry in model.inputs:
+        return model.inputs[entry]
+    return model.inputs.get(None)
+
+
+def _from(argument: Argument) -> Input:
+    assert argument.element is not None and argument.dims is not None and None not in argument.dims
+    return Input(argument.element, tuple(d for d in argument.dims if d is not None))
+
+
+def _problems(arguments: Sequence[Argument], given: Sequence[Input] | None, shape: Shape) -> Iterator[Problem]:
+    """What is wrong with the inputs of a function at a shape."""
+    start = f"inputs: [{', '.join(suggestion(arguments))}]"
+    takes = f"the function takes ({', '.join(map(str, arguments))})"
+    if given is None:
+        if any(argument.dims is None or None in argument.dims for argument in arguments):
+            yield Problem(f"inputs are needed: {takes}", hint=start)
+        return
+    if len(given) != len(arguments):
+        yield Problem(f"{len(given)} inputs are given; {takes}", hint=start)
+        return
+    for index, (argument, input_) in enumerate(zip(arguments, given, strict=True)):
+        for message in _mismatches(argument, input_, inputs.bind(input_, shape), shape):
+            yield Problem(f"input {index}: {message}", hint=f"in the program it is {argument}")
+
+
+def _mismatches(argument: Argument, input_: Input, concrete: ConcreteInput, shape: Shape) -> Iterator[str]:
+    if argument.is_tensor != (concrete.dims is not None):
+        yield "it is a tensor, not a scalar" if argument.is_tensor else "it is a scalar, not a tensor"
+        return
+    if concrete.dims is None and concrete.data is None:
+        yield "a scalar needs a value, e.g. index=3 or index=N"
+    if argument.element is not None and argument.element.lstrip("su") != concrete.element.lstrip("su"):
+        yield f"the element type is {concrete.element}, the program has {argument.element}"
+    if argument.dims is None or concrete.dims is None or input_.dims is None:
+        return
+    if len(argument.dims) != len(concrete.dims):
+        yield f"it has {len(concrete.dims)} dims, the program has {len(argument.dims)}"
+        return
+    for dim, (static, found, written) in enumerate(zip(argument.dims, concrete.dims, input_.dims, strict=True)):
+        if static is not None and static != found:
+            symbol = f" ({written} at shape {shape.label})" if isinstance(written, str) else ""
+            yield f"dim {dim} is {found}{symbol}, the program has {static}"

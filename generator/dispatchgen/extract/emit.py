@@ -1,0 +1,164 @@
+"""Emission of benchmark modules: one dispatch, a function for each of its benchmarks.
+
+The form is that of IREE's own dump pass (`iree-hal-dump-executable-benchmarks`): `iree-benchmark-module` recognises
+functions with `iree.reflection = {iree.benchmark = "dispatch"}` that take the number of dispatches as an i32. Unlike
+there, all functions share one buffer, and the buffer is filled. It has two parts: bindings that are only read lie in
+the first, which no function ever writes, so that an index operand stays zero and in bounds whatever ran before.
+"""
+# ruff: noqa: E501 (IR is written one operation per line)
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from textwrap import indent
+
+from dispatchgen.extract.program import Export
+from dispatchgen.iree import ir
+from dispatchgen.iree.ir import symbol_text
+from dispatchgen.lock.schema import Benchmark
+
+#: Alignment of bindings in the buffer, in bytes: the largest that IREE's devices ask for.
+_ALIGNMENT = 256
+
+_SYMBOL = re.compile(r'@(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_][A-Za-z0-9_$.]*))')
+
+
+def executable_text(export: Export, executable_name: str, export_name: str) -> str:
+    """An executable as text, its symbol and that of the export renamed."""
+    renamed = {symbol_text(export.executable): f"@{executable_name}", symbol_text(export.name): f"@{export_name}"}
+    return _SYMBOL.sub(
+        lambda match: renamed.get(match[0], match[0]), export.executable_op.get_asm(use_local_scope=True)
+    )
+
+
+def benchmark_module(
+    export: Export, name: str, device: ir.Operation, written: Sequence[bool], benchmarks: Sequence[Benchmark]
+) -> str:
+    """The benchmark module of a dispatch.
+
+    Args:
+      export: The dispatch.
+      name: Its stable name; no symbol of IREE's remains in the module.
+      device: The `util.global` of the device it runs on.
+      written: Which bindings the dispatch may write.
+      benchmarks: Its benchmarks, each of which becomes a function of that name.
+    """
+    executable = f"{name}_executable"
+    target = f"@{executable}::{symbol_text(export.variant)}::@{name}"
+    device_symbol = symbol_text(ir.symbol(device))
+    read_size = max((_size(benchmark, written, False) for benchmark in benchmarks), default=0)
+    write_size = max((_size(benchmark, written, True) for benchmark in benchmarks), default=0)
+    parts = [device.get_asm(use_local_scope=True), executable_text(export, executable, name)]
+    parts.append(_buffer(device_symbol, max(read_size + write_size, _ALIGNMENT)))
+    parts += [
+        _function(benchmark, _offsets(benchmark, written, read_size), executable, target, device_symbol)
+        for benchmark in benchmarks
+    ]
+    return "module {\n" + "\n".join(indent(part.strip("\n"), "  ") for part in parts) + "\n}\n"
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
+
+
+def _size(benchmark: Benchmark, written: Sequence[bool], of_written: bool) -> int:
+    """Bytes that the read or the written bindings of a benchmark take."""
+    lengths = zip(benchmark.bindings, written, strict=True)
+    return sum(_aligned(length) for length, is_written in lengths if is_written is of_written)
+
+
+def _offsets(benchmark: Benchmark, written: Sequence[bool], read_size: int) -> list[int]:
+    """Where each binding of a benchmark lies in the buffer."""
+    next_offset = {False: 0, True: read_size}
+    offsets = []
+    for length, is_written in zip(benchmark.bindings, written, strict=True):
+        offsets.append(next_offset[is_written])
+        next_offset[is_written] += _aligned(length)
+    return offsets
+
+
+def _resolve(device: str) -> str:
+    return f"%device, %affinity = hal.device.resolve on(#hal.device.affinity<{device}>) : !hal.device, i64"
+
+
+def _buffer(device: str, size: int) -> str:
+    """The buffer, allocated and filled with zeros when the module is loaded."""
+    return f"""\
+util.global private mutable @__buffer : !hal.buffer
+util.initializer {{
+  {_resolve(device)}
+  %allocator = hal.device.allocator<%device : !hal.device> : !hal.allocator
+  %memory_type = hal.memory_type<"DeviceVisible|DeviceLocal"> : i32
+  %usage = hal.buffer_usage<"TransferSource|TransferTarget|Transfer|DispatchStorageRead|DispatchStorageWrite|DispatchStorage"> : i32
+  %size = arith.constant {size} : index
+  %buffer = hal.allocator.allocate<%allocator : !hal.allocator> affinity(%affinity) type(%memory_type) usage(%usage) : !hal.buffer{{%size}}
+  %offset = arith.constant 0 : index
+  %zero = arith.constant 0 : i8
+  %wait = util.null : !hal.fence
+  %signal = hal.fence.create device(%device : !hal.device) flags("None") : !hal.fence
+  hal.device.queue.fill<%device : !hal.device> affinity(%affinity) wait(%wait) signal(%signal) target(%buffer : !hal.buffer)[%offset] \
+length(%size) pattern(%zero : i8) flags("None")
+  %timeout = arith.constant -1 : i32
+  %status = hal.fence.await until([%signal]) timeout_millis(%timeout) flags("None") : i32
+  util.status.check_ok %status, "failed to fill the buffer"
+  util.global.store %buffer, @__buffer : !hal.buffer
+  util.return
+}}"""
+
+
+def _constants(prefix: str, values: Sequence[tuple[str, int]]) -> list[str]:
+    return [f"  %{prefix}{i} = arith.constant {value} : {type_}" for i, (type_, value) in enumerate(values)]
+
+
+def _signed(type_: str, value: int) -> int:
+    """A push constant as MLIR prints it: integers are signed."""
+    bits = int(type_.lstrip("sui"))
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def _list(keyword: str, count: int, item: Callable[[int], str]) -> str:
+    """` keyword([...])`, or nothing where there are no items."""
+    return f" {keyword}([{', '.join(item(i) for i in range(count))}])" if count else ""
+
+
+def _function(benchmark: Benchmark, offsets: Sequence[int], executable: str, target: str, device: str) -> str:
+    """The function that records the dispatch as often as it is asked to, runs the commands and waits for them."""
+    operands = [
+        *_constants("workload", [("index", value) for value in benchmark.workload]),
+        *_constants("constant", [(type_, _signed(type_, value)) for type_, value in benchmark.constants]),
+        *_constants("offset", [("index", offset) for offset in offsets]),
+        *_constants("length", [("index", length) for length in benchmark.bindings]),
+    ]
+    workload = _list("workload", len(benchmark.workload), lambda i: f"%workload{i}")
+    constants = _list("constants", len(benchmark.constants), lambda i: f"%constant{i}")
+    bindings = ", ".join(f"(%buffer : !hal.buffer)[%offset{i}, %length{i}]" for i in range(len(offsets)))
+    newline = "\n"
+    return f"""\
+util.func public @{benchmark.name}(%batch_size: i32) attributes {{iree.abi.stub, iree.reflection = {{iree.benchmark = "dispatch"}}}} {{
+  %count = arith.index_cast %batch_size : i32 to index
+  {_resolve(device)}
+  %commands = hal.command_buffer.create device(%device : !hal.device) mode("OneShot|AllowInlineExecution") categories(Dispatch) \
+affinity(%affinity) : !hal.command_buffer
+  %buffer = util.global.load @__buffer : !hal.buffer
+{newline.join(operands)}
+  %x, %y, %z = hal.executable.calculate_workgroups device(%device : !hal.device) target({target}){workload} : index, index, index
+  %executable = hal.executable.lookup device(%device : !hal.device) executable(@{executable}) : !hal.executable
+  %function = hal.executable.lookup.function target(%executable : !hal.executable) function({target}) : i64
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %count step %c1 {{
+    hal.command_buffer.dispatch<%commands : !hal.command_buffer> target(%executable : !hal.executable)[%function] \
+workgroups([%x, %y, %z]){constants} bindings([{bindings}]) flags("None")
+    hal.command_buffer.execution_barrier<%commands : !hal.command_buffer> source("Dispatch|CommandRetire") \
+target("CommandIssue|Dispatch") flags("None")
+  }}
+  hal.command_buffer.finalize<%commands : !hal.command_buffer>
+  %wait = util.null : !hal.fence
+  %signal = hal.fence.create device(%device : !hal.device) flags("None") : !hal.fence
+  hal.device.queue.execute<%device : !hal.device> affinity(%affinity) wait(%wait) signal(%signal) commands(%commands) flags("None")
+  %timeout = arith.constant -1 : i32
+  %status = hal.fence.await until([%signal]) timeout_millis(%timeout) flags("None") : i32
+  util.status.check_ok %status, "failed to wait for the dispatches"
+  util.return
+}}"""

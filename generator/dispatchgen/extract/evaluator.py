@@ -1,0 +1,292 @@
+"""Evaluation of the host program, the frame of it: functions, control flow, scalars.
+
+The functions of a module in the `executable-configurations` phase say how IREE calls the device: `util.func` bodies of
+scalar arithmetic, control flow, globals and `stream` operations. They are run here operation by operation with the
+scalars known and the device's memory unknown, except for the small pieces that the host itself wrote. What each
+operation does is given as handlers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dispatchgen.extract import scalars
+from dispatchgen.extract.program import Program
+from dispatchgen.extract.scalars import ScalarType, scalar_type
+from dispatchgen.extract.values import HostValue, Resource, Storage, Unknown
+from dispatchgen.iree import ir
+
+#: Operations evaluated per call of a program; a loop that has not ended by then is taken for one that never does.
+STEP_LIMIT = 1_000_000
+
+Frame = dict[ir.Value, HostValue]
+Handler = Callable[["Evaluator", "Op", Frame], Sequence[HostValue]]
+
+
+@dataclass(frozen=True)
+class Dispatched:
+    """One execution of a dispatch."""
+
+    function: str | None  #: The function it stands in; None: an initializer.
+    executable: str
+    export: str
+    workload: tuple[HostValue, ...]
+    constants: tuple[tuple[str, HostValue], ...]  #: Type and value.
+    lengths: tuple[HostValue, ...]
+    written: tuple[bool, ...]  #: Which bindings the site may write.
+    device: str | None  #: Symbol of the device the site runs on, where it names one.
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A place where a function could not be run any further, and what may have run from there on."""
+
+    function: str | None  #: None: an initializer.
+    reason: str
+    pending: frozenset[tuple[str, str]]  #: Executable and export of the dispatches that may follow.
+
+
+class Stopped(Exception):
+    """Evaluation of a function cannot go on, from `block` on; the argument is the reason."""
+
+    block: ir.Operation | None = None
+
+    @property
+    def reason(self) -> Unknown:
+        """Why, as a value for all that depends on it."""
+        return Unknown(str(self.args[0]))
+
+
+class Op:
+    """An operation with its operands and results taken apart once, since a loop runs it many times."""
+
+    __slots__ = ("name", "operands", "operation", "result_types", "results", "source_type")
+
+    def __init__(self, operation: ir.Operation):
+        self.operation = operation
+        self.name: str = operation.name
+        self.operands = list(operation.operands)
+        self.results = list(operation.results)
+        self.result_types: list[ScalarType | None] = [scalar_type(str(result.type)) for result in self.results]
+        self.source_type = scalar_type(str(self.operands[0].type)) if self.operands else None
+
+    def unknown_results(self, reason: Unknown) -> list[HostValue]:
+        """Results that are not known; resources among them have a storage of their own."""
+        return [
+            Resource(reason, Storage(reason)) if str(result.type).startswith("!stream.resource") else reason
+            for result in self.results
+        ]
+
+
+class Evaluator:
+    """One run of a program: initializers, then a call. Its state: globals, dispatches so far, what stopped early."""
+
+    def __init__(self, program: Program, handlers: Mapping[str, Handler]):
+        self.program = program
+        self.handlers = handlers
+        self.globals: dict[str, HostValue] = {}
+        self.dispatched: list[Dispatched] = []
+        self.stops: list[Stop] = []
+        self.function: str | None = None
+        self._steps = 0
+        self._blocks: dict[ir.Operation, list[Op]] = {}
+        for name, op in program.globals.items():
+            self._initialize_global(name, op)
+        for op in program.initializers:
+            try:
+                self.run_region(op.regions[0], [])
+            except Stopped as stop:
+                self._give_up(None, [op], [], stop)
+
+    def _initialize_global(self, name: str, op: ir.Operation) -> None:
+        from iree.compiler import ir as mlir
+
+        self.globals[name] = Unknown(f"the global @{name}")
+        if "initial_value" not in op.attributes:
+            return
+        value = op.attributes["initial_value"]
+        type_ = scalar_type(str(mlir.TypeAttr(op.attributes["type"]).value))
+        if type_ is not None and isinstance(value, (mlir.IntegerAttr, mlir.BoolAttr)):
+            self.globals[name] = scalars.unsigned(int(value.value), type_.bits)
+        elif isinstance(value, mlir.FloatAttr):
+            self.globals[name] = float(value.value)
+
+    def call(self, name: str, arguments: Sequence[HostValue]) -> Sequence[HostValue]:
+        """Calls a function; where it cannot be run to its end its results are unknown."""
+        op = self.program.functions[name]
+        if not op.regions[0].blocks:
+            reason = Unknown(f"what the imported function @{name} returns")
+            return [reason] * len(arguments_and_results(op)[1])
+        caller, self.function = self.function, name
+        try:
+            return self.run_region(op.regions[0], arguments)
+        except Stopped as stop:
+            self._give_up(name, [self.program.functions[f] for f in self.program.callees[name]], arguments, stop)
+            return [
+                Resource(stop.reason, Storage(stop.reason)) if type_.startswith("!stream.resource") else stop.reason
+                for type_ in arguments_and_results(op)[1]
+            ]
+        finally:
+            self.function = caller
+
+    def _give_up(
+        self, name: str | None, ops: list[ir.Operation], arguments: Sequence[HostValue], stop: Stopped
+    ) -> None:
+        """Forgets all that a function that was not run to its end may have changed."""
+        self._note_stop(name, stop.reason.reason, _reachable(stop.block))
+        for op in ops:
+            for store in ir.walk(op, "util.global.store"):
+                self.globals[ir.symbol_ref(store.attributes["global"])[0]] = stop.reason
+        for value in (*arguments, *self.globals.values()):
+            if isinstance(value, Resource):
+                value.storage.forget(stop.reason)
+
+    def run_region(self, region: ir.Operation, arguments: Sequence[HostValue]) -> Sequence[HostValue]:
+        """Runs a region of basic blocks from its entry to a return and gives the operands of that."""
+        block = region.blocks[0]
+        frame: Frame = {}
+        try:
+            while True:
+                frame.update(zip(block.arguments, arguments, strict=True))
+                *ops, terminator = self.ops(block)
+                for op in ops:
+                    self.run_op(op, frame)
+                self._count_step()
+                if terminator.name == "util.return":
+                    return [frame[value] for value in terminator.operands]
+                block, arguments = _branch(terminator, frame)
+        except Stopped as stop:
+            stop.block = block
+            raise
+
+    def run_op(self, op: Op, frame: Frame) -> None:
+        """Runs one operation that does not end its block."""
+        self._count_step()
+        handler = self.handlers.get(op.name)
+        if handler is not None:
+            results = handler(self, op, frame)
+        elif op.name.startswith(("arith.", "math.")):
+            results = [_scalar(op, [frame[value] for value in op.operands])]
+        else:
+            results = self.run_unknown(op, frame)
+        frame.update(zip(op.results, results, strict=True))
+
+    def run_unknown(self, op: Op, frame: Frame) -> Sequence[HostValue]:
+        """Results of an operation that evaluation does not know: unknown, as is the memory that it may write."""
+        reason = Unknown(f"the result of {op.name}")
+        for operand in op.operands:
+            value = frame[operand]
+            if isinstance(value, Resource):
+                value.storage.forget(reason)
+        if op.operation.regions:
+            self._note_stop(self.function, f"the operation {op.name}", [op.operation])
+        return op.unknown_results(reason)
+
+    def ops(self, block: ir.Operation) -> list[Op]:
+        """The operations of a block."""
+        if block not in self._blocks:
+            self._blocks[block] = [Op(op.operation) for op in block.operations]
+        return self._blocks[block]
+
+    def _note_stop(self, function: str | None, reason: str, operations: Iterable[ir.Operation]) -> None:
+        """Notes that the dispatches in these operations, and in what they call, may have run or not."""
+        pending = frozenset(key for operation in operations for key in self.program.dispatched_in(operation))
+        if pending:
+            self.stops.append(Stop(function, reason, pending))
+
+    def _count_step(self) -> None:
+        self._steps += 1
+        if self._steps > STEP_LIMIT:
+            raise Stopped(f"a loop that has not ended after {STEP_LIMIT} operations of the host program")
+
+
+def _reachable(block: ir.Operation | None) -> list[ir.Operation]:
+    """The operations of a block and of all that can follow it."""
+    seen, todo = [block], [block]
+    while todo:
+        for successor in todo.pop().operations[-1].operation.successors:  # type: ignore[union-attr]
+            if successor not in seen:
+                seen.append(successor)
+                todo.append(successor)
+    return [op.operation for each in seen for op in each.operations]  # type: ignore[union-attr]
+
+
+def arguments_and_results(function: ir.Operation) -> tuple[list[str], list[str]]:
+    """The types of a `util.func`."""
+    from iree.compiler import ir as mlir
+
+    type_ = mlir.FunctionType(mlir.TypeAttr(function.attributes["function_type"]).value)
+    return [str(t) for t in type_.inputs], [str(t) for t in type_.results]
+
+
+def _branch(op: Op, frame: Frame) -> tuple[ir.Operation, list[HostValue]]:
+    """Where a terminator goes, and the arguments of the block there."""
+    successors = list(op.operation.successors)
+    if not successors:
+        raise Stopped(f"the operation {op.name}")
+    values = [frame[value] for value in op.operands]
+    if op.name == "cf.br":
+        return successors[0], values
+    if op.name not in ("cf.cond_br", "cf.switch"):
+        raise Stopped(f"the operation {op.name}")
+    condition = values[0]
+    if not isinstance(condition, int):
+        raise Stopped(f"a branch ({op.name}) on {condition.reason if isinstance(condition, Unknown) else condition}")
+    if op.name == "cf.cond_br":
+        taken, segments = (0 if condition else 1), _segments(op, "operandSegmentSizes")[1:]
+    else:
+        cases = _case_values(op)
+        taken = cases.index(condition) + 1 if condition in cases else 0
+        segments = [_segments(op, "operandSegmentSizes")[1], *_segments(op, "case_operand_segments")]
+    start = 1 + sum(segments[:taken])
+    return successors[taken], values[start : start + segments[taken]]
+
+
+def _segments(op: Op, attribute: str) -> list[int]:
+    from iree.compiler import ir as mlir
+
+    return [int(size) for size in mlir.DenseI32ArrayAttr(op.operation.attributes[attribute])]
+
+
+def _case_values(op: Op) -> list[int]:
+    from iree.compiler import ir as mlir
+
+    bits = op.source_type.bits if op.source_type else 64
+    if "case_values" not in op.operation.attributes:
+        return []
+    return [
+        scalars.unsigned(int(value), bits)
+        for value in mlir.DenseIntElementsAttr(op.operation.attributes["case_values"])
+    ]
+
+
+def _scalar(op: Op, values: Sequence[HostValue]) -> HostValue:
+    """The result of an `arith` or `math` operation."""
+    if op.name == "arith.constant":
+        return _constant(op)
+    if op.name == "arith.select":
+        condition, if_true, if_false = values
+        if if_true == if_false:
+            return if_true
+        return condition if isinstance(condition, Unknown) else (if_true if condition else if_false)
+    for value in values:
+        if isinstance(value, Unknown):
+            return value
+    source, target = op.source_type, op.result_types[0]
+    if source is None or target is None:
+        return Unknown(f"the operation {op.name} on {op.operands[0].type}")
+    attributes = op.operation.attributes
+    predicate = ir.integer(attributes["predicate"]) if "predicate" in attributes else None
+    return scalars.evaluate(op.name, values, source, target, predicate)
+
+
+def _constant(op: Op) -> HostValue:
+    from iree.compiler import ir as mlir
+
+    value, type_ = op.operation.attributes["value"], op.result_types[0]
+    if type_ is not None and isinstance(value, (mlir.IntegerAttr, mlir.BoolAttr)):
+        return scalars.unsigned(int(value.value), type_.bits)
+    if isinstance(value, mlir.FloatAttr):
+        return float(value.value)
+    return Unknown(f"a constant of type {op.results[0].type}")

@@ -1,0 +1,239 @@
+"""Extraction: from a configured module and the calls of its model to dispatches, benchmarks and benchmark modules."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dispatchgen.errors import ModelError, Place, Problem, ShapeError
+from dispatchgen.extract import emit, names
+from dispatchgen.extract.evaluate import Trace, evaluate
+from dispatchgen.extract.evaluator import Dispatched
+from dispatchgen.extract.program import Export, Program
+from dispatchgen.extract.scalars import scalar_type
+from dispatchgen.extract.values import HostValue, Unknown
+from dispatchgen.lock.schema import INITIALIZER, BackendLock, Benchmark, Call, Dispatch, Skipped
+from dispatchgen.manifest.suite import STATIC
+
+Key = tuple[str, str]  #: Executable and export.
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What tells the benchmarks of one dispatch apart."""
+
+    workload: tuple[int, ...]
+    constants: tuple[tuple[str, int], ...]
+    bindings: tuple[int, ...]
+
+
+@dataclass
+class _Found:
+    """What the calls of a model make of one export."""
+
+    export: Export
+    counts: dict[Sizes, Counter[str]] = field(default_factory=dict)  #: Per sizes: how often, by call.
+    skipped: dict[str, list[str]] = field(default_factory=dict)  #: Reason -> calls.
+    written: tuple[bool, ...] = ()
+    device: str | None = None
+
+    def skip(self, reason: str, call: str) -> None:
+        calls = self.skipped.setdefault(reason, [])
+        if call not in calls:
+            calls.append(call)
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """The dispatches of a model on a backend; valid while the module they come from is open."""
+
+    lock: BackendLock
+    _program: Program
+    _found: Mapping[Key, _Found]
+
+    def modules(self) -> Iterator[tuple[str, str]]:
+        """The name and the benchmark module of each dispatch."""
+        for dispatch in self.lock.dispatches:
+            found = self._found[dispatch.executable, dispatch.export]
+            assert found.device is not None
+            device = self._program.devices[found.device]
+            yield (
+                dispatch.name,
+                emit.benchmark_module(found.export, dispatch.name, device, dispatch.written, dispatch.benchmarks),
+            )
+
+
+def extract(program: Program, calls: Sequence[Call], backend: str, previous: BackendLock | None = None) -> Extraction:
+    """Finds every dispatch of a model on a backend, at every call.
+
+    Args:
+      program: The configured module.
+      calls: The calls to evaluate (see `calls_of`).
+      backend: Id of the backend.
+      previous: What an earlier extraction found: its names are kept.
+
+    Raises:
+      ModelError: the inputs of a call do not fit the program.
+      ShapeError: the program itself rejects the shape of a call.
+    """
+    found = {key: _Found(export) for key, export in program.exports.items()}
+    for index, call in enumerate(calls):
+        _record(program, found, call.name, _trace(program, call), with_initializers=index == 0)
+    _explain_the_rest(program, found, calls)
+    usable = {key: each for key, each in found.items() if each.counts}
+    dispatches = _dispatches(program, usable, calls, previous)
+    skipped = [
+        Skipped(
+            export=each.export.name, operation=names.operation_of(each.export.name), calls=tuple(where), reason=reason
+        )
+        for each in found.values()
+        for reason, where in each.skipped.items()
+    ]
+    return Extraction(
+        BackendLock(backend=backend, dispatches=tuple(dispatches), skipped=tuple(skipped)), program, usable
+    )
+
+
+def _trace(program: Program, call: Call) -> Trace:
+    try:
+        return evaluate(program, call.function, call.inputs)
+    except ModelError as error:
+        symbols = ", ".join(f"{symbol}={value}" for symbol, value in call.symbols.items())
+        place = Place(key=f"function @{call.function}, shape {call.shape}" + (f" ({symbols})" if symbols else ""))
+        raise type(error)(*(Problem(p.message, place, p.hint or _hint(error)) for p in error.problems)) from error
+
+
+def _hint(error: ModelError) -> str | None:
+    return "a shape that the program accepts" if isinstance(error, ShapeError) else None
+
+
+def _record(program: Program, found: Mapping[Key, _Found], call: str, trace: Trace, *, with_initializers: bool) -> None:
+    """Adds what ran in a call. Initializers run once, however many calls there are."""
+    for dispatched in trace.dispatched:
+        if dispatched.function is None and not with_initializers:
+            continue
+        name = INITIALIZER if dispatched.function is None else call
+        each = found.get((dispatched.executable, dispatched.export))
+        if each is None:
+            continue
+        each.written = tuple(
+            a or b for a, b in zip(each.written or dispatched.written, dispatched.written, strict=True)
+        )
+        each.device = each.device or _device(program, dispatched)
+        sizes = _sizes(program, each, dispatched)
+        if isinstance(sizes, Unknown):
+            each.skip(sizes.reason, name)
+        else:
+            each.counts.setdefault(sizes, Counter())[name] += 1
+    for stop in trace.stops:
+        if stop.function is None and not with_initializers:
+            continue
+        for key in stop.pending & found.keys():
+            found[key].skip(
+                f"whether and how often it runs depends on {stop.reason}",
+                INITIALIZER if stop.function is None else call,
+            )
+
+
+def _device(program: Program, dispatched: Dispatched) -> str | None:
+    if dispatched.device in program.devices:
+        return dispatched.device
+    return next(iter(program.devices)) if len(program.devices) == 1 else None
+
+
+def _sizes(program: Program, found: _Found, dispatched: Dispatched) -> Sizes | Unknown:
+    """The sizes of a dispatch, or the reason why it cannot be benchmarked."""
+    if found.export.variants != 1:
+        return Unknown(f"its executable has {found.export.variants} variants; a benchmark is of one")
+    if found.device is None:
+        return Unknown(f"it names none of the program's {len(program.devices)} devices")
+    values: list[HostValue] = [*dispatched.workload, *(value for _, value in dispatched.constants), *dispatched.lengths]
+    for value in values:
+        if isinstance(value, Unknown):
+            return Unknown(f"its size depends on {value.reason}")
+        if not isinstance(value, int):
+            return Unknown(f"its operand {value} is not an integer")
+    for type_, _ in dispatched.constants:
+        scalar = scalar_type(type_)
+        if scalar is None or scalar.kind != "i":
+            return Unknown(f"it takes a push constant of type {type_}")
+    integers = [value for value in values if isinstance(value, int)]
+    workload_end = len(dispatched.workload)
+    constants_end = workload_end + len(dispatched.constants)
+    types = [type_ for type_, _ in dispatched.constants]
+    return Sizes(
+        tuple(integers[:workload_end]),
+        tuple(zip(types, integers[workload_end:constants_end], strict=True)),
+        tuple(integers[constants_end:]),
+    )
+
+
+def _explain_the_rest(program: Program, found: Mapping[Key, _Found], calls: Sequence[Call]) -> None:
+    """Gives a reason for every export that did not run at any call."""
+    reached = {callee for call in calls for callee in program.callees[call.function]}
+    functions: dict[Key, set[str | None]] = {}
+    for site in program.sites:
+        functions.setdefault((site.executable, site.export), set()).add(site.function)
+    for key, each in found.items():
+        if each.counts or each.skipped:
+            continue
+        places = functions.get(key, set())
+        if not places:
+            reason = "no place in the program dispatches it"
+        elif places & (reached | {None}):
+            reason = "it does not run at any of the shapes"
+        else:
+            where = ", ".join(f"@{place}" for place in sorted(map(str, places)))
+            reason = f"only {where} dispatches it, which no call reaches"
+        each.skipped[reason] = [call.name for call in calls]
+
+
+def _dispatches(
+    program: Program, found: Mapping[Key, _Found], calls: Sequence[Call], previous: BackendLock | None
+) -> Iterator[Dispatch]:
+    static_calls = {INITIALIZER, *(call.name for call in calls if call.shape == STATIC)}
+    described = [(names.operation_of(each.export.name), _content(each.export)) for each in found.values()]
+    old = {dispatch.name: dispatch for dispatch in previous.dispatches} if previous is not None else {}
+    known = [names.Known(dispatch.name, dispatch.operation, dispatch.content) for dispatch in old.values()]
+    for name, (operation, content), (key, each) in zip(
+        names.assign(described, known), described, found.items(), strict=True
+    ):
+        before = old[name].benchmarks if name in old else ()
+        is_static = key in program.static_dispatches
+        yield Dispatch(
+            name=name,
+            operation=operation,
+            executable=each.export.executable,
+            variant=each.export.variant,
+            export=each.export.name,
+            content=content,
+            written=each.written,
+            benchmarks=tuple(_benchmarks(name, each, is_static, static_calls, before)),
+        )
+
+
+def _content(export: Export) -> str:
+    """SHA-256 of an executable as it is in a benchmark module, but for the dispatch's name."""
+    return hashlib.sha256(emit.executable_text(export, "executable", "dispatch").encode()).hexdigest()
+
+
+def _benchmarks(
+    name: str, found: _Found, is_static: bool, static_calls: Collection[str], previous: Iterable[Benchmark]
+) -> Iterator[Benchmark]:
+    """The benchmarks of a dispatch, in the order of the calls that have them."""
+    old = {Sizes(benchmark.workload, benchmark.constants, benchmark.bindings): benchmark.name for benchmark in previous}
+    bases = [
+        [name if is_static or call in static_calls else f"{name}__{call}" for call in counts]
+        for counts in found.counts.values()
+    ]
+    given = names.assign_benchmarks(bases, [old.get(sizes) for sizes in found.counts])
+    for benchmark_name, (sizes, counts) in zip(given, found.counts.items(), strict=True):
+        yield Benchmark(
+            name=benchmark_name,
+            workload=sizes.workload,
+            constants=sizes.constants,
+            bindings=sizes.bindings,
+            counts=dict(counts),
+        )

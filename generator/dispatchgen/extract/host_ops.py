@@ -1,0 +1,148 @@
+"""What the operations of `util`, `hal`, `cf` and `affine` in a host program do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from dispatchgen.errors import Problem, ShapeError
+from dispatchgen.extract import scalars
+from dispatchgen.extract.evaluator import Evaluator, Frame, Handler, Op
+from dispatchgen.extract.values import BufferView, HostValue, Resource, Storage, Unknown
+from dispatchgen.iree import ir
+
+
+def _call(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:
+    return evaluator.call(ir.symbol_ref(op.operation.attributes["callee"])[0], [frame[value] for value in op.operands])
+
+
+def _global_load(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    name = ir.symbol_ref(op.operation.attributes["global"])[0]
+    value = evaluator.globals[name]
+    if isinstance(value, Unknown) and str(op.results[0].type).startswith("!stream.resource"):
+        value = evaluator.globals[name] = Resource(value, Storage(value))
+    return [value]
+
+
+def _global_store(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:
+    evaluator.globals[ir.symbol_ref(op.operation.attributes["global"])[0]] = frame[op.operands[0]]
+    return []
+
+
+def _identity(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    return [frame[value] for value in op.operands[: len(op.results)]]
+
+
+_ASSUMPTION = re.compile(r"#util\.int\.assumption<([^>]*)>")
+_BOUND = re.compile(r"(umin|umax|udiv) = (\d+)")
+
+
+def _assume_int(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:
+    """`util.assume.int`: an operand has alternatives, one per call site; a value is legal if one of them admits it."""
+    from iree.compiler import ir as mlir
+
+    for operand, rows in zip(op.operands, mlir.ArrayAttr(op.operation.attributes["assumptions"]), strict=True):
+        value = frame[operand]
+        alternatives = [dict(_BOUND.findall(row)) for row in _ASSUMPTION.findall(str(rows))]
+        if isinstance(value, int) and alternatives and not any(_admits(row, value) for row in alternatives):
+            allowed = " or ".join(_range_text(row) for row in alternatives)
+            raise ShapeError(
+                Problem(f"{_describe(operand)} is {value}; the program assumes {allowed} (util.assume.int)")
+            )
+    return _identity(evaluator, op, frame)
+
+
+def _admits(row: dict[str, str], value: int) -> bool:
+    low, high, divisor = int(row.get("umin", 0)), int(row.get("umax", 1 << 64)), int(row.get("udiv", 1))
+    return low <= value <= high and (divisor == 0 or value % divisor == 0)
+
+
+def _range_text(row: dict[str, str]) -> str:
+    text = f"{row.get('umin', '0')} to {row['umax']}" if "umax" in row else f"at least {row.get('umin', '0')}"
+    return f"{text}, a multiple of {row['udiv']}" if row.get("udiv", "1") not in ("0", "1") else text
+
+
+def _describe(value: ir.Value) -> str:
+    """What a value is to a user: a dim of an input where it is one."""
+    from iree.compiler import ir as mlir
+
+    owner = value.owner
+    if not isinstance(owner, mlir.Block) and owner.name == "hal.buffer_view.dim":
+        source = owner.operands[0]
+        if isinstance(source.owner, mlir.Block):
+            return f"dim {ir.integer(owner.attributes['index'])} of input {mlir.BlockArgument(source).arg_number}"
+    return "a value computed from the input shapes"
+
+
+def _assert(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    if frame[op.operands[0]] == 0:
+        raise ShapeError(Problem(f"the program's own check fails: {ir.string(op.operation, 'msg')} (cf.assert)"))
+    return []
+
+
+def _align(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    value, alignment = (frame[operand] for operand in op.operands)
+    for operand in (value, alignment):
+        if isinstance(operand, Unknown):
+            return [operand]
+    assert isinstance(value, int) and isinstance(alignment, int)
+    return [-(-value // alignment) * alignment]
+
+
+def _dim(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    view, index = frame[op.operands[0]], ir.integer(op.operation.attributes["index"])
+    if isinstance(view, BufferView) and index < len(view.shape):
+        return [view.shape[index]]
+    return [view if isinstance(view, Unknown) else Unknown(f"dim {index} of a buffer view")]
+
+
+def _rank(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    view = frame[op.operands[0]]
+    return [len(view.shape) if isinstance(view, BufferView) else Unknown("the rank of a buffer view")]
+
+
+def _view_assert(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    view = frame[op.operation.opview.buffer_view]
+    wanted = [frame[value] for value in op.operation.opview.shape]
+    if isinstance(view, BufferView):
+        fits = len(view.shape) == len(wanted) and all(
+            isinstance(w, Unknown) or w == d for w, d in zip(wanted, view.shape, strict=True)
+        )
+        if not fits:
+            expected = "x".join("?" if isinstance(w, Unknown) else str(w) for w in wanted)
+            found = "x".join(str(d) for d in view.shape)
+            raise ShapeError(
+                Problem(f"{view.name} has the shape {found}; the program expects {expected} (hal.buffer_view.assert)")
+            )
+    return []
+
+
+def _affine(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    values = []
+    for operand in op.operands:
+        value = frame[operand]
+        if not isinstance(value, int):
+            return [value if isinstance(value, Unknown) else Unknown(f"the operation {op.name}")]
+        values.append(scalars.signed(value, 64))
+    results = scalars.evaluate_affine(op.operation.attributes["map"].value, values)
+    if isinstance(results, Unknown):
+        return [results]
+    value = {"affine.min": min(results), "affine.max": max(results)}.get(op.name, results[0])
+    return [scalars.unsigned(value, 64)]
+
+
+HOST_OPS: Mapping[str, Handler] = {
+    "affine.apply": _affine,
+    "affine.max": _affine,
+    "affine.min": _affine,
+    "cf.assert": _assert,
+    "hal.buffer_view.assert": _view_assert,
+    "hal.buffer_view.dim": _dim,
+    "hal.buffer_view.rank": _rank,
+    "util.align": _align,
+    "util.assume.int": _assume_int,
+    "util.call": _call,
+    "util.global.load": _global_load,
+    "util.global.store": _global_store,
+    "util.optimization_barrier": _identity,
+}

@@ -1,0 +1,97 @@
+"""Names that stay: of dispatches and of their benchmarks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+#: IREE numbers the dispatches of a function; the number shifts when an operation is added in front.
+_EXPORT = re.compile(r".*_dispatch_\d+_(?P<operation>.+)", re.DOTALL)
+_NUMBERED = re.compile(r".*_dispatch_\d+", re.DOTALL)
+#: Longest name of a dispatch without its number, in characters: file systems allow 255 with what is added.
+_LENGTH = 100
+#: Names that the build tree uses itself.
+_RESERVED = frozenset({"model"})
+
+
+@dataclass(frozen=True)
+class Known:
+    """A dispatch as far as naming is concerned."""
+
+    name: str
+    operation: str
+    content: str
+
+
+def operation_of(export: str) -> str:
+    """The operation and types in IREE's symbol of an export: `main_dispatch_3_matmul_4x8_f32` → `matmul_4x8_f32`."""
+    if match := _EXPORT.fullmatch(export):
+        return match["operation"]
+    return "dispatch" if _NUMBERED.fullmatch(export) else export
+
+
+def base_name(operation: str) -> str:
+    """A dispatch's name before it is numbered: the operation as an identifier."""
+    name = re.sub(r"[^A-Za-z0-9_]", "_", operation)[:_LENGTH].strip("_") or "dispatch"
+    return f"d{name}" if name[0].isdigit() else name
+
+
+def assign(dispatches: Sequence[tuple[str, str]], previous: Iterable[Known]) -> list[str]:
+    """Names for dispatches, given as (operation, content hash) in program order.
+
+    A dispatch whose content is in `previous` keeps its name. Of the others, those of one operation take the names of
+    that operation that became free, in order: so a name also survives a change of content, as with a new compiler. New
+    ones are numbered.
+    """
+    known = list(previous)
+    names: list[str | None] = [None] * len(dispatches)
+    free = list(known)
+    for index, (operation, content) in enumerate(dispatches):
+        same = next((k for k in free if k.content == content and k.operation == operation), None)
+        if same is not None:
+            names[index] = same.name
+            free.remove(same)
+    used = {name for name in names if name is not None}
+    for index, (operation, _) in enumerate(dispatches):
+        if names[index] is not None:
+            continue
+        freed = next((k for k in free if k.operation == operation and k.name not in used), None)
+        if freed is not None:
+            free.remove(freed)
+        # A name that the lock holds for something that is gone is not given to something else in the same renewal.
+        taken = used | {k.name for k in known}
+        name = freed.name if freed is not None else numbered(base_name(operation), taken | _RESERVED)
+        names[index] = name
+        used.add(name)
+    return [name for name in names if name is not None]
+
+
+def numbered(base: str, taken: Collection[str]) -> str:
+    """`base`, or the first of `base_2`, `base_3`... that is not taken."""
+    if base not in taken:
+        return base
+    number = 2
+    while f"{base}_{number}" in taken:
+        number += 1
+    return f"{base}_{number}"
+
+
+def assign_benchmarks(bases: Sequence[Sequence[str]], previous: Sequence[str | None]) -> list[str]:
+    """Names for the benchmarks of one dispatch.
+
+    Args:
+      bases: For each, the names it may have before it is numbered, the preferred one first.
+      previous: For each, the name that it had before, which it keeps where that is made of one of its `bases`.
+    """
+    kept = [
+        old if old is not None and (old in allowed or re.sub(r"_\d+$", "", old) in allowed) else None
+        for allowed, old in zip(bases, previous, strict=True)
+    ]
+    used = {name for name in kept if name is not None}
+    names = []
+    for allowed, old in zip(bases, kept, strict=True):
+        name = old or next((base for base in allowed if base not in used), None) or numbered(allowed[0], used)
+        used.add(name)
+        names.append(name)
+    return names

@@ -1,0 +1,211 @@
+"""What the operations of `stream` in a host program do: resources, and the commands that run on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dispatchgen.extract import scalars
+from dispatchgen.extract.evaluator import Dispatched, Evaluator, Frame, Handler, Op
+from dispatchgen.extract.names import operation_of
+from dispatchgen.extract.scalars import ScalarType, scalar_type
+from dispatchgen.extract.values import BufferView, HostValue, Resource, Storage, Unknown
+from dispatchgen.iree import ir
+
+#: `#stream.resource_access`: bit of an access that writes.
+_WRITES = 2
+_TIMEPOINT = Unknown("a timepoint")
+
+
+def _values(frame: Frame, operands: Sequence[ir.Value]) -> tuple[HostValue, ...]:
+    return tuple(frame[operand] for operand in operands)
+
+
+def _allocate(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    size = frame[op.operation.opview.storage_size]
+    results: list[HostValue] = [Resource(_size(size), Storage(Unknown("uninitialized memory"))), _TIMEPOINT]
+    return results[: len(op.results)]
+
+
+def _size(value: HostValue) -> int | Unknown:
+    return value if isinstance(value, (int, Unknown)) else Unknown("a size")
+
+
+def _import(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    view = frame[op.operation.opview.source]
+    size = _size(frame[op.operation.opview.result_size])
+    if not isinstance(view, BufferView):
+        unknown = view if isinstance(view, Unknown) else Unknown("the contents of an imported tensor")
+        return [Resource(size, Storage(unknown))]
+    if view.contents is None:
+        return [Resource(size, Storage(Unknown(f"the contents of {view.name}, for which no data is given")))]
+    storage = Storage(Unknown(f"the contents of {view.name}"))
+    if isinstance(size, int):
+        storage.write(0, size, view.contents)
+    return [Resource(size, storage)]
+
+
+def _try_map(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    """Constants may be mapped or else are copied, which gives the same contents: evaluation takes the first way."""
+    reason = Unknown("the contents of a constant")
+    return [1, Resource(reason, Storage(reason))]
+
+
+def _no_effect(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    """An operation that leaves the contents of its resources as they are."""
+    return op.unknown_results(Unknown(f"the result of {op.name}"))
+
+
+def _await(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    return _values(frame, op.operation.opview.resource_operands)
+
+
+def _subview(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    view = op.operation.opview
+    source, offset, size = frame[view.source], frame[view.source_offset], _size(frame[view.result_size])
+    if not isinstance(source, Resource):
+        return op.unknown_results(source if isinstance(source, Unknown) else Unknown("a subview"))
+    return [Resource(size, source.storage, _sum(source.offset, offset))]
+
+
+def _sum(a: HostValue, b: HostValue) -> int | Unknown:
+    if isinstance(a, int) and isinstance(b, int):
+        return a + b
+    return next((value for value in (a, b) if isinstance(value, Unknown)), Unknown("an offset"))
+
+
+def _resource_size(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    resource = frame[op.operands[0]]
+    return [resource.size if isinstance(resource, Resource) else Unknown("the size of a resource")]
+
+
+def _load(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    """`stream.resource.load`: the host reads a value from the device's memory."""
+    view, type_ = op.operation.opview, op.result_types[0]
+    source, offset = frame[view.source], frame[view.source_offset]
+    if not isinstance(source, Resource) or type_ is None:
+        return op.unknown_results(Unknown(f"the result of {op.name}"))
+    at = _sum(source.offset, offset)
+    data = at if isinstance(at, Unknown) else source.storage.read(at, type_.bytes)
+    if isinstance(data, Unknown):
+        return [data if data.reason.startswith(op.name) else Unknown(f"{op.name} of {data.reason}")]
+    return [scalars.from_bytes(data, type_)]
+
+
+def _store(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    """`stream.resource.store`: the host writes a value to the device's memory."""
+    view = op.operation.opview
+    type_ = scalar_type(str(view.value.type))
+    if type_ is not None:
+        _write(frame[view.target], frame[view.target_offset], type_.bytes, _pattern(frame[view.value], type_))
+    return op.unknown_results(_TIMEPOINT)
+
+
+def _pattern(value: HostValue, type_: ScalarType) -> bytes | Unknown:
+    if isinstance(value, Unknown):
+        return value
+    assert isinstance(value, (int, float))
+    return scalars.to_bytes(value, type_)
+
+
+def _write(target: HostValue, offset: HostValue, length: HostValue, content: bytes | Unknown) -> None:
+    """Writes to a resource; a place or a length that is not known makes the whole storage unknown."""
+    if not isinstance(target, Resource):
+        return
+    at = _sum(target.offset, offset)
+    if isinstance(at, int) and isinstance(length, int):
+        target.storage.write(at, length, content)
+    else:
+        target.storage.forget(Unknown("memory that is written at a place that is not known"))
+
+
+def _execute(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:
+    """`stream.cmd.execute`: its commands, on the resources that it captures."""
+    block = op.operation.regions[0].blocks[0]
+    inner = dict(frame)
+    inner.update(zip(block.arguments, _values(frame, op.operation.opview.resource_operands), strict=True))
+    device = _device(op)
+    _run_commands(evaluator, block, inner, device)
+    return op.unknown_results(_TIMEPOINT)
+
+
+def _device(op: Op) -> str | None:
+    """The device symbol of an operation's `#hal.device.affinity<@device>`; None where it has another affinity."""
+    attributes = op.operation.attributes
+    if "affinity" not in attributes:
+        return None
+    text = str(attributes["affinity"])
+    prefix, suffix = "#hal.device.affinity<@", ">"
+    return text[len(prefix) : -len(suffix)].strip('"') if text.startswith(prefix) and "," not in text else None
+
+
+def _run_commands(evaluator: Evaluator, block: Any, frame: Frame, device: str | None) -> None:
+    for op in evaluator.ops(block):
+        if op.name in ("stream.cmd.concurrent", "stream.cmd.serial"):
+            _run_commands(evaluator, op.operation.regions[0].blocks[0], frame, device)
+        elif op.name in _COMMANDS:
+            _COMMANDS[op.name](evaluator, op, frame, device)
+        elif op.name not in _COMMANDS_WITHOUT_EFFECT:
+            evaluator.run_unknown(op, frame)
+
+
+def _dispatch(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) -> None:
+    view = op.operation.opview
+    executable, *_, export = ir.symbol_ref(op.operation.attributes["entry_points"][0])
+    lengths = _values(frame, view.resource_lengths)
+    written = tuple(bool(ir.integer(access) & _WRITES) for access in view.resource_accesses)
+    constants = tuple((str(operand.type), frame[operand]) for operand in view.uniform_operands)
+    evaluator.dispatched.append(
+        Dispatched(
+            evaluator.function, executable, export, _values(frame, view.workload), constants, lengths, written, device
+        )
+    )
+    computed = Unknown(f"what the dispatch {operation_of(export)} computes on the device")
+    for resource, offset, length, writes in zip(
+        _values(frame, view.resources), _values(frame, view.resource_offsets), lengths, written, strict=True
+    ):
+        if writes:
+            _write(resource, offset, length, computed)
+
+
+def _fill(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) -> None:  # noqa: ARG001
+    view = op.operation.opview
+    type_ = scalar_type(str(view.value.type))
+    content = _pattern(frame[view.value], type_) if type_ is not None else Unknown(f"the result of {op.name}")
+    _write(frame[view.target], frame[view.target_offset], frame[view.target_length], content)
+
+
+def _copy(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) -> None:  # noqa: ARG001
+    view = op.operation.opview
+    source, length = frame[view.source], frame[view.length]
+    content: bytes | Unknown = Unknown(f"the result of {op.name}")
+    if isinstance(source, Resource):
+        at = _sum(source.offset, frame[view.source_offset])
+        if isinstance(at, int) and isinstance(length, int) and length > 0:
+            content = source.storage.read(at, length)
+    _write(frame[view.target], frame[view.target_offset], length, content)
+
+
+_COMMANDS = {
+    "stream.cmd.copy": _copy,
+    "stream.cmd.dispatch": _dispatch,
+    "stream.cmd.fill": _fill,
+}
+_COMMANDS_WITHOUT_EFFECT = {"stream.cmd.discard", "stream.cmd.flush", "stream.cmd.invalidate", "stream.yield"}
+
+STREAM_OPS: Mapping[str, Handler] = {
+    "stream.cmd.execute": _execute,
+    "stream.resource.alloc": _allocate,
+    "stream.resource.alloca": _allocate,
+    "stream.resource.dealloca": _no_effect,
+    "stream.resource.load": _load,
+    "stream.resource.release": _no_effect,
+    "stream.resource.retain": _no_effect,
+    "stream.resource.size": _resource_size,
+    "stream.resource.store": _store,
+    "stream.resource.subview": _subview,
+    "stream.resource.try_map": _try_map,
+    "stream.tensor.export": _no_effect,
+    "stream.tensor.import": _import,
+    "stream.timepoint.await": _await,
+}

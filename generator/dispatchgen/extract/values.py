@@ -1,0 +1,100 @@
+"""The values of the host program while it is evaluated.
+
+A scalar is an `int` (unsigned, masked to its width) or a `float`. What is not known carries the reason why: everything
+that depends on it has the same reason, down to the dispatch that is then skipped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+#: Longest piece of a resource whose bytes are kept, in bytes. Shape tensors are far smaller.
+_KEPT_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A value that evaluation does not know, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class BufferView:
+    """A tensor argument of the program: its shape and, where given, its bytes."""
+
+    name: str
+    shape: tuple[int, ...]
+    contents: bytes | None = None  #: Its bytes, or those of one element where all are the same.
+
+
+@dataclass
+class _Write:
+    """What a piece of a storage holds: bytes that repeat, or the reason why it is not known."""
+
+    start: int
+    stop: int
+    content: bytes | Unknown
+
+
+@dataclass
+class Storage:
+    """The memory behind resources, as the list of what was written to it, newest last."""
+
+    unwritten: Unknown
+    _writes: list[_Write] = field(default_factory=list)
+
+    def write(self, start: int, length: int, content: bytes | Unknown) -> None:
+        """Writes `content`, repeated to `length` bytes, at byte `start`."""
+        stop = start + length
+        self._writes = [old for old in self._writes if old.start < start or old.stop > stop]
+        self._writes.append(_Write(start, stop, content))
+
+    def forget(self, reason: Unknown) -> None:
+        """Makes the whole storage unknown."""
+        self.unwritten = reason
+        self._writes.clear()
+
+    def read(self, start: int, length: int) -> bytes | Unknown:
+        """The bytes at `start`, or the reason why they are not known."""
+        stop = start + length
+        for write in reversed(self._writes):
+            if write.stop <= start or write.start >= stop:
+                continue
+            if isinstance(write.content, Unknown):
+                return write.content
+            if write.start <= start and write.stop >= stop:
+                if length > _KEPT_BYTES:
+                    return Unknown(f"the contents of more than {_KEPT_BYTES} bytes")
+                period = len(write.content)
+                first = (start - write.start) % period
+                repeated = write.content * ((first + length) // period + 1)
+                return repeated[first : first + length]
+            return self._read_pieces(start, stop)
+        return self.unwritten
+
+    def _read_pieces(self, start: int, stop: int) -> bytes | Unknown:
+        """Reads a range that several writes cover, byte by byte."""
+        if stop - start > _KEPT_BYTES:
+            return Unknown(f"the contents of more than {_KEPT_BYTES} bytes")
+        pieces = []
+        for at in range(start, stop):
+            piece = self.read(at, 1)
+            if isinstance(piece, Unknown):
+                return piece
+            pieces.append(piece)
+        return b"".join(pieces)
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A `!stream.resource`: `size` bytes of a storage from `offset` on."""
+
+    size: int | Unknown
+    storage: Storage
+    offset: int | Unknown = 0
+
+
+Scalar: TypeAlias = int | float | Unknown
+HostValue: TypeAlias = int | float | Unknown | BufferView | Resource

@@ -1,0 +1,62 @@
+"""The build's extraction step: benchmark modules of what a lock lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from dispatchgen.errors import CheckFailed, LockError, Place, Problem
+from dispatchgen.extract.extraction import extract
+from dispatchgen.extract.program import Program
+from dispatchgen.files import write_if_changed
+from dispatchgen.iree import ir
+from dispatchgen.lock.compare import Difference, compare
+from dispatchgen.lock.schema import Call
+from dispatchgen.lock.store import read_lock
+
+
+def write_modules(configured: Path, lock_path: Path, backend: str, output: Path) -> Difference:
+    """Writes `<dispatch>.mlir`, `<call>.flags` and `index.json` to a folder, and removes other modules from there.
+
+    Returns how the dispatches differ from what the lock lists, where the lock still fits.
+
+    Raises:
+      CheckFailed: the lock does not fit: it lists a dispatch or a benchmark that there is not, or lacks one.
+      LockError, ModelError, ShapeError, OutputError: as reading, extraction and writing raise them.
+    """
+    lock = read_lock(lock_path)
+    if backend not in lock.backends:
+        raise LockError(Problem(f"the lock has no backend {backend!r}", Place(str(lock_path)), _renew(lock.model)))
+    locked = lock.backends[backend]
+    with ir.read_module(configured, lock.made_from.compiler) as module:
+        extraction = extract(Program(module), lock.calls, backend, locked)
+        difference = compare(locked, extraction.lock)
+        if difference.needs_new_lock:
+            listed = "\n".join(f"  {line}" for line in difference.lines())
+            raise CheckFailed(
+                Problem(
+                    f"the dispatches of {lock.model} on {backend} are not those that its lock lists\n{listed}",
+                    Place(str(lock_path)),
+                    _renew(lock.model),
+                )
+            )
+        files = {f"{name}.mlir": text for name, text in extraction.modules()}
+    files |= {f"{call.name}.flags": "\n".join([*_flags(call), ""]) for call in lock.calls}
+    files["index.json"] = extraction.lock.model_dump_json(indent=1) + "\n"
+    for name, text in files.items():
+        write_if_changed(output / name, text)
+    for path in output.iterdir():
+        if path.suffix in (".mlir", ".flags") and path.name not in files:
+            path.unlink()
+    return difference
+
+
+def _flags(call: Call) -> Iterator[str]:
+    """The flags of `iree-benchmark-module` and `iree-run-module` that make a call, one per line of a flag file."""
+    yield f"--function={call.function}"
+    for value in call.inputs:
+        yield f"--input={value}"
+
+
+def _renew(model: str) -> str:
+    return f"dispatchgen lock --model {model} && dispatchgen generate --cmake"
