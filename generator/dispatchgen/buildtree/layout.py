@@ -59,8 +59,8 @@ class BuildTree:
         return self.binary_dir / "results" / model / backend / device / f"{name}.json"
 
     def step_of(self, output: str) -> Step:
-        """Which step makes an output, given as the build system names it: absolute, or relative to `binary_dir`."""
-        path = PurePosixPath(output)
+        """Which step makes an output (or its stamp), which Ninja names absolutely or relative to `binary_dir`."""
+        path = PurePosixPath(output.removesuffix(".stamp"))
         if path.is_absolute() and path.is_relative_to(self.binary_dir.as_posix()):
             path = path.relative_to(self.binary_dir.as_posix())
         match path.parts:
@@ -72,7 +72,7 @@ class BuildTree:
                 return Step(COMPILE, model, backend)
             case (model, backend, name) if name.endswith(".vmfb"):
                 return Step(COMPILE, model, backend, name.removesuffix(".vmfb"))
-            case (model, backend, "dispatches", *_):
+            case (model, backend, "dispatches", *_) if model != "results":
                 return Step(EXTRACT, model, backend)
             case _:
                 return Step(f"making {output}")

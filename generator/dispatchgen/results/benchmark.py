@@ -15,8 +15,9 @@ from dispatchgen.results.schema import Host, Timing
 
 #: Longest part of a failed program's output that is kept, in characters.
 _REASON_LIMIT = 600
-#: What is special in the benchmark library's regular expressions. `re.escape` escapes more than POSIX defines.
-_SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
+#: What is special in POSIX extended regular expressions. To escape anything else (`re.escape` does), `]` included, is an
+#: error for the benchmark library.
+_SPECIAL = re.compile(r"[\\^$.|?*+()\[{]")
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class _Process:
 def run_dispatches(runner: Runner, module: Path, functions: Sequence[str], output: Path, *, every: bool) -> Outcome:
     """Runs benchmark functions of a dispatch's module, in one process.
 
-    Where that process crashes, hangs or fails, each function is run alone: one must not take the others along.
+    Where one of them fails, or the process crashes or hangs, each function is run alone: after a failure,
+    iree-benchmark-module reports all that follow as failed too.
 
     Args:
       functions: Names of the functions.
@@ -63,8 +65,9 @@ def run_dispatches(runner: Runner, module: Path, functions: Sequence[str], outpu
     ended = _run(runner, [*arguments, *selection], output)
     if ended.absent is not None:
         return Outcome(absent=ended.absent)
-    if ended.file is not None:
-        return _outcome(ended.file, functions)
+    outcome = Outcome() if ended.file is None else _outcome(ended.file, functions)
+    if ended.file is not None and (len(functions) == 1 or not outcome.failures):
+        return outcome
     if len(functions) == 1:
         return Outcome(failures={functions[0]: ended.failure or ""})
     alone = [run_dispatches(runner, module, [function], output, every=False) for function in functions]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dispatchgen.iree.messages import status_message
 from dispatchgen.results.schema import Host, Timing
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -57,7 +58,8 @@ def function_of(run_name: str) -> str:
 def _failure(entries: list[dict[str, Any]]) -> str | None:
     for entry in entries:
         if entry.get("error_occurred") or entry.get("skipped"):
-            return str(entry.get("error_message") or entry.get("skip_message") or "it failed without a message")
+            message = str(entry.get("error_message") or entry.get("skip_message") or "it failed without a message")
+            return status_message(message) or message
     return None
 
 

@@ -226,9 +226,9 @@ def device_used(device: Device) -> DeviceUsed:
 
 
 def parameter_flags(model: Model, root: Path) -> Iterable[str]:
-    """Values of `--parameters=`, from `[scope=]path` with a path relative to the suite's folder."""
+    """Values of `--parameters=`, from `[scope=]path` with a path relative to the suite's folder; the first `=` counts."""
     for parameter in model.parameters:
-        scope, separator, path = parameter.rpartition("=")
+        scope, separator, path = parameter.partition("=") if "=" in parameter else ("", "", parameter)
         yield f"{scope}{separator}{(root / path).absolute()}"
 
 
