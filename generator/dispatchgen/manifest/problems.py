@@ -1,0 +1,115 @@
+"""What pydantic found wrong with a manifest, in words for people and with its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic_core import ErrorDetails
+
+from dispatchgen.errors import Problem
+from dispatchgen.manifest.document import Document
+from dispatchgen.manifest.names import did_you_mean, show, show_all
+from dispatchgen.manifest.schema import json_schema
+
+DataPath = tuple[str | int, ...]
+
+_EXPECTED = {
+    "string_type": "a text",
+    "int_type": "an integer",
+    "bool_type": "`true` or `false`",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+}
+
+
+def data_path(details: ErrorDetails, data: Any) -> DataPath:
+    """Where in `data` the error is: its location without the tags that pydantic adds for branches of unions."""
+    path: list[str | int] = []
+    for part in details["loc"]:
+        if (isinstance(data, dict) and part in data) or (
+            isinstance(data, list) and isinstance(part, int) and part < len(data)
+        ):
+            data = data[part]
+        else:
+            continue
+        path.append(part)
+    return tuple(path)
+
+
+def describe(details: ErrorDetails, document: Document) -> Problem:
+    """The problem that pydantic reports as `details`."""
+    path = data_path(details, document.data)
+    kind, found, key = details["type"], details["input"], str(details["loc"][-1]) if details["loc"] else ""
+    place = document.place(path)
+    if kind == "missing":
+        return Problem(f"the key {show(key)} is missing", place, f"add {show(key + ': ...')}")
+    if kind == "extra_forbidden":
+        allowed = sorted(set(_keys_at(path[:-1], document.data)) - set(_mapping_at(path[:-1], document.data)))
+        return Problem(f"unknown key {show(key)}", document.place(path, at_key=True), did_you_mean(key, allowed))
+    if kind == "value_error":
+        is_key = isinstance(found, str) and bool(path) and found == path[-1]
+        return Problem(str(details["ctx"]["error"]), document.place(path, at_key=is_key))
+    if kind == "kind" or kind in _EXPECTED:
+        expected = details["msg"] if kind == "kind" else _EXPECTED[kind]
+        hint = (
+            'put it in quotes, e.g. "1"'
+            if expected.startswith("a text") and not isinstance(found, dict | list)
+            else None
+        )
+        if expected == "a list" and isinstance(found, str):
+            hint = f"[{found}]" if found.isprintable() and len(found) < 80 else None
+        return Problem(f"{_describe_value(found)}; {expected} is needed here", place, hint)
+    if kind == "literal_error":
+        return Problem(f"{_describe_value(found)}; allowed are {details['ctx']['expected']}", place)
+    if kind == "too_short":
+        return Problem("at least one entry is needed here", place, "remove the key to get its default, or fill it in")
+    if kind == "string_too_short":
+        return Problem("an empty text is not allowed here", place)
+    message = details["msg"].removeprefix("Input should be ")
+    return Problem(f"{_describe_value(found)}; {message} is needed here", place)
+
+
+def _describe_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return f"found `{str(value).lower()}`"
+    if isinstance(value, str):
+        return f"found the text {show(value)}"
+    if isinstance(value, int | float):
+        return f"found the number {show(str(value))}"
+    if isinstance(value, list):
+        return "found a list"
+    if isinstance(value, dict):
+        return "found a mapping" + (f" with {show_all(value, 3)}" if value else "")
+    return "found nothing"
+
+
+def _mapping_at(path: DataPath, data: Any) -> dict[str, Any]:
+    for part in path:
+        data = data[part]
+    return data if isinstance(data, dict) else {}
+
+
+def _keys_at(path: DataPath, data: Any) -> list[str]:
+    """The keys that the schema knows for the mapping at `path`."""
+    root = json_schema()
+    schema = _branch(root, root, data)
+    for part in path:
+        data = data[part]
+        if isinstance(part, int):
+            schema = schema.get("items", {})
+        else:
+            schema = schema.get("properties", {}).get(part) or schema.get("additionalProperties") or {}
+        schema = _branch(schema, root, data)
+    return list(schema.get("properties", {}))
+
+
+def _branch(schema: dict[str, Any], root: dict[str, Any], data: Any) -> dict[str, Any]:
+    """`schema` with its reference followed and the branch for this kind of data chosen."""
+    if "$ref" in schema:
+        schema = root["$defs"][schema["$ref"].rpartition("/")[2]]
+    if "oneOf" in schema:
+        wanted = "object" if isinstance(data, dict) else "array" if isinstance(data, list) else "string"
+        branches = [_branch(branch, root, data) for branch in schema["oneOf"]]
+        return next((branch for branch in branches if branch.get("type") == wanted), {})
+    return schema

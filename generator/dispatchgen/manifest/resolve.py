@@ -1,0 +1,309 @@
+"""From the manifest as written to the suite it means: defaults filled in, shapes expanded, references and files checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from dispatchgen.errors import Problem
+from dispatchgen.manifest import sources
+from dispatchgen.manifest.document import Document
+from dispatchgen.manifest.inputs import data_problem, parse_input, symbols_of
+from dispatchgen.manifest.names import MAX_NAME, did_you_mean, make_device_id, make_id, show
+from dispatchgen.manifest.schema import (
+    DEFAULT_BACKENDS,
+    BackendSection,
+    DeviceSection,
+    Manifest,
+    ModelSection,
+    PresetSection,
+    RunSection,
+    TypedInput,
+)
+from dispatchgen.manifest.shapes import expand_shapes
+from dispatchgen.manifest.suite import Backend, Device, Input, Model, Preset, RunSettings, Shape, Source, Suite
+
+#: Most shapes of all models together.
+MAX_ALL_SHAPES = 100_000
+#: Ids of models that would meet a folder of the build tree (compared without case).
+_TAKEN_IDS = ("cmakefiles", "results", "testing")
+
+Path_ = tuple[str | int, ...]
+_T = TypeVar("_T")
+
+
+@dataclass
+class Resolver:
+    """Turns a manifest into a suite and collects what is wrong on the way.
+
+    `broken` holds the names of models and backends that are in the document but could not be read: a reference to one of them
+    is not an error of its own.
+    """
+
+    manifest: Manifest
+    document: Document
+    path: Path
+    broken: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def suite(self) -> Suite:
+        """The suite; what is wrong is in `problems`, and left out here."""
+        lines = self.document.lines(("models",))
+        sections = self.manifest.backends
+        if sections is None:
+            sections = {name: BackendSection.model_validate(backend) for name, backend in DEFAULT_BACKENDS.items()}
+        self._check_ids("backends", sections)
+        self._check_ids("models", self.manifest.models)
+        self._check_ids("presets", self.manifest.presets)
+        backends = tuple(self._backend(name, section) for name, section in sections.items())
+        models = tuple(self._model(name, section, backends, lines) for name, section in self.manifest.models.items())
+        if sum(len(model.shapes) for model in models) > MAX_ALL_SHAPES:
+            self._add(("models",), f"too many shapes: at most {MAX_ALL_SHAPES} in all models together are allowed")
+        self._check_calls(models)
+        suite = Suite(self.path, backends, models)
+        presets = tuple(self._preset(name, section, suite) for name, section in self.manifest.presets.items())
+        return Suite(self.path, backends, models, presets)
+
+    # Names.
+
+    def _check_ids(self, kind: str, names: Iterable[str]) -> None:
+        first: dict[str, str] = {}
+        for name in names:
+            name_id = make_id(name)
+            other = first.setdefault(name_id.casefold(), name)
+            if not name:
+                self._add((kind, name), "a name cannot be empty", at_key=True)
+            elif len(name_id) > MAX_NAME:
+                message = f"the name {show(name)} is too long: {len(name)} characters, at most {MAX_NAME}"
+                self._add((kind, name), message, at_key=True)
+            elif kind == "models" and name_id.casefold() in _TAKEN_IDS:
+                self._add(
+                    (kind, name), f"{show(name)} is the name of a folder in build trees", "another name", at_key=True
+                )
+            elif other != name:
+                why = f"{show(name)} and {show(other)} both become {show(name_id)} in targets and files"
+                self._add((kind, name), f"{why} (case does not count there)", "rename one of them", at_key=True)
+
+    def _check_calls(self, models: Sequence[Model]) -> None:
+        """Build targets are named `<model>_<backend>`."""
+        first: dict[str, Model] = {}
+        for model in models:
+            for backend in model.backends:
+                other = first.setdefault(f"{model.id}_{backend}".casefold(), model)
+                if other is not model:
+                    why = f"{show(model.name)} and {show(other.name)} both need the target {show(f'{model.id}_{backend}')}"
+                    self._add(("models", model.name), why, "rename one of the models or backends", at_key=True)
+
+    def _ids(self, kind: str, path: Path_, names: Sequence[str], known: Mapping[str, str]) -> tuple[str, ...]:
+        """The ids that `names` (names or ids) refer to, each once; `known` maps names to ids."""
+        by_any = {name_id: name_id for name_id in known.values()} | dict(known)
+        found: dict[str, None] = {}
+        for index, name in enumerate(names):
+            if name in by_any:
+                found.setdefault(by_any[name])
+            elif name not in self.broken.get(kind, ()):
+                self._add(
+                    (*path, index), f"there is no {kind.removesuffix('s')} {show(name)}", did_you_mean(name, known)
+                )
+        return tuple(found)
+
+    # Backends.
+
+    def _backend(self, name: str, section: BackendSection) -> Backend:
+        path: Path_ = ("backends", name)
+        if section.target_device == "local" and section.local_backend is None:
+            hint = "`local_backend: llvm-cpu` or `local_backend: vmvx`"
+            self._add(path, "the key `local_backend` is missing: `target_device: local` needs it", hint)
+        if section.target_device != "local" and section.local_backend is not None:
+            message = f"`local_backend` goes with `target_device: local` only, not with {show(section.target_device)}"
+            self._add((*path, "local_backend"), message, "remove it")
+        return Backend(
+            name,
+            make_id(name),
+            section.target_device,
+            section.local_backend,
+            tuple(section.compile_flags),
+            self._devices((*path, "devices"), section.devices),
+            tuple(section.labels),
+        )
+
+    def _devices(self, path: Path_, section: list[str] | dict[str, DeviceSection]) -> tuple[Device, ...]:
+        if isinstance(section, list):
+            entries: list[tuple[str | int, str, DeviceSection]] = [
+                (index, uri, DeviceSection()) for index, uri in enumerate(section)
+            ]
+        else:
+            entries = [(name, name, device) for name, device in section.items()]
+        devices: dict[str, Device] = {}
+        for key, name, device in entries:
+            device_id = make_device_id(name)
+            if not device_id or len(device_id) > MAX_NAME:
+                self._add((*path, key), f"a device's name has 1 to {MAX_NAME} characters", at_key=True)
+            elif device_id.casefold() in devices:
+                self._add((*path, key), f"the device {show(device_id)} is there twice", at_key=True)
+            elif device.uri is None and (";" in name or not name.isprintable()):
+                message = "neither `;` nor line ends nor control characters are allowed in a device's URI"
+                self._add((*path, key), message, "give the device a `uri`", at_key=True)
+            else:
+                devices[device_id.casefold()] = Device(
+                    device_id, device.uri or name, tuple(device.run_flags), tuple(device.labels)
+                )
+        return tuple(devices.values())
+
+    # Models.
+
+    def _model(self, name: str, section: ModelSection, backends: Sequence[Backend], lines: Mapping[str, int]) -> Model:
+        path: Path_ = ("models", name)
+        used = self._backends_of(path, section, backends)
+        inputs = _inputs(section)
+        run = _merge_run(self.manifest.run, section.run)
+        source = self._source(path, section)
+        if section.import_flags and source.format != "onnx":
+            self._add((*path, "import_flags"), "`import_flags` are for `.onnx` sources only", "remove them")
+        if isinstance(section.inputs, dict) and section.entry is not None:
+            for function in section.inputs.keys() - {section.entry}:
+                message = f"inputs of {show(function)}, but `entry` is {show(section.entry)}"
+                self._add((*path, "inputs", function), message, "remove one of them", at_key=True)
+        return Model(
+            name=name,
+            id=make_id(name),
+            source=source,
+            import_flags=tuple(section.import_flags),
+            parameters=self._parameters(path, section),
+            entry=section.entry,
+            inputs=inputs,
+            shapes=self._shapes(path, section, inputs),
+            backends=used,
+            compile_flags=self._compile_flags(path, section, backends, used),
+            labels=tuple(section.labels),
+            bindings=section.bindings or self.manifest.bindings,
+            run=run,
+            line=lines.get(name),
+        )
+
+    def _backends_of(self, path: Path_, section: ModelSection, backends: Sequence[Backend]) -> tuple[str, ...]:
+        if section.backends is None:
+            return tuple(backend.id for backend in backends)
+        known = {backend.name: backend.id for backend in backends}
+        return self._ids("backends", (*path, "backends"), section.backends, known)
+
+    def _compile_flags(
+        self, path: Path_, section: ModelSection, backends: Sequence[Backend], used: Sequence[str]
+    ) -> dict[str, tuple[str, ...]]:
+        flags = {backend: tuple(section.compile_flags) for backend in used}
+        known = {backend.name: backend.id for backend in backends}
+        by_any = {backend.id: backend.id for backend in backends} | known
+        for name, more in section.backend_flags.items():
+            where = (*path, "backend_flags", name)
+            if name in self.broken.get("backends", ()):
+                continue
+            if name not in by_any:
+                self._add(where, f"there is no backend {show(name)}", did_you_mean(name, known), at_key=True)
+            elif by_any[name] not in flags:
+                self._add(
+                    where, f"the model does not use the backend {show(name)}", "add it to `backends`", at_key=True
+                )
+            else:
+                flags[by_any[name]] += tuple(more)
+        return flags
+
+    def _source(self, path: Path_, section: ModelSection) -> Source:
+        source = section.source
+        text, package = (source, None) if isinstance(source, str) else (source.path, source.package)
+        where = (*path, "source") if package is None else (*path, "source", "path")
+        fallback = Source(text, "mlir", package)
+
+        def check() -> Source:
+            form = sources.source_format(text)
+            if package is not None:
+                return Source(sources.checked_package_path(package, text), form, package)
+            return Source(self._suite_path(text), form)
+
+        return self._or_problem(where, check, fallback)
+
+    def _parameters(self, path: Path_, section: ModelSection) -> tuple[str, ...]:
+        result = []
+        for index, text in enumerate(section.parameters):
+            scope, equals, file = text.rpartition("=")
+            checked = self._or_problem((*path, "parameters", index), lambda file=file: self._suite_path(file), file)
+            result.append(f"{scope}{equals}{checked}")
+        return tuple(result)
+
+    def _suite_path(self, text: str) -> str:
+        return sources.checked_suite_path(text, self.path.parent, allow_outside=self.manifest.allow_outside)
+
+    def _shapes(
+        self, path: Path_, section: ModelSection, inputs: Mapping[str | None, tuple[Input, ...]]
+    ) -> tuple[Shape, ...]:
+        every = [value for values in inputs.values() for value in values]
+        shapes, problems = expand_shapes(section.shapes, symbols_of(every))
+        for problem in problems:
+            self._add((*path, "shapes", *problem.path), problem.message, problem.hint, at_key=problem.at_key)
+        if problems:
+            return shapes
+        for value in every:
+            wrong = ((shape, data_problem(value, shape.symbols)) for shape in shapes if value.data is not None)
+            if found := next(((shape, text) for shape, text in wrong if text), None):
+                self._add((*path, "inputs"), f"{found[1]} (at the shape {show(found[0].label)})")
+        return shapes
+
+    # Presets.
+
+    def _preset(self, name: str, section: PresetSection, suite: Suite) -> Preset:
+        path: Path_ = ("presets", name)
+        before = len(self.problems)
+        known_models = {model.name: model.id for model in suite.models}
+        known_backends = {backend.name: backend.id for backend in suite.backends}
+        preset = Preset(
+            name,
+            make_id(name),
+            self._ids("models", (*path, "models"), section.models or (), known_models),
+            self._ids("backends", (*path, "backends"), section.backends or (), known_backends),
+            tuple(dict.fromkeys(section.labels or ())),
+        )
+        labels = {label for model in suite.models for label in model.labels}
+        for backend in suite.backends:
+            labels.update(backend.labels, *(device.labels for device in backend.devices))
+        if not any(self.broken.values()):
+            for index, label in enumerate(section.labels or ()):
+                if label not in labels:
+                    hint = did_you_mean(label, sorted(labels))
+                    self._add((*path, "labels", index), f"nothing has the label {show(label)}", hint)
+            is_empty = not any(
+                preset.selects(model, suite.backend(backend)) for model in suite.models for backend in model.backends
+            )
+            if is_empty and len(self.problems) == before:
+                self._add(path, f"the preset {show(name)} selects nothing: no model on a backend fits all its keys")
+        return preset
+
+    # Problems.
+
+    def _or_problem(self, path: Path_, check: Callable[[], _T], fallback: _T) -> _T:
+        try:
+            return check()
+        except sources.SourceProblem as problem:
+            self._add(path, problem.message, problem.hint)
+            return fallback
+
+    def _add(self, path: Path_, message: str, hint: str | None = None, *, at_key: bool = False) -> None:
+        self.problems.append(Problem(message, self.document.place(path, at_key=at_key), hint))
+
+
+def _inputs(section: ModelSection) -> dict[str | None, tuple[Input, ...]]:
+    if section.inputs is None:
+        return {}
+    by_function = section.inputs if isinstance(section.inputs, dict) else {None: section.inputs}
+    return {
+        function: tuple(item.parsed() if isinstance(item, TypedInput) else parse_input(item) for item in items)
+        for function, items in by_function.items()
+    }
+
+
+def _merge_run(defaults: RunSection, own: RunSection) -> RunSettings:
+    return RunSettings(
+        min_time=own.min_time or defaults.min_time,
+        repetitions=own.repetitions or defaults.repetitions or 1,
+        batch_size=own.batch_size or defaults.batch_size or 1,
+    )

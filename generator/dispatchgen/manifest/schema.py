@@ -1,0 +1,353 @@
+"""The manifest as people write it. Parser, checks, JSON schema and reference page all come from these classes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+
+from dispatchgen.manifest.flags import compile_flag_problem, import_flag_problem, run_flag_problem
+from dispatchgen.manifest.inputs import MAX_SIZE, make_input, parse_input, why_not_a_symbol
+from dispatchgen.manifest.suite import Bindings, Input
+
+#: Version of the manifest's format that this dispatchgen reads.
+MANIFEST_VERSION = 1
+
+#: What the manifest means where it has no `backends`.
+DEFAULT_BACKENDS: dict[str, Any] = {
+    "cpu": {
+        "target_device": "local",
+        "local_backend": "llvm-cpu",
+        "compile_flags": ["--iree-llvmcpu-target-cpu=generic"],
+        "devices": ["local-sync"],
+    }
+}
+
+_T = TypeVar("_T")
+
+
+def _require(problem_of: Callable[[str], str | None]) -> AfterValidator:
+    """A check that raises what `problem_of` finds wrong with a text."""
+
+    def check(text: str) -> str:
+        if problem := problem_of(text):
+            raise ValueError(problem)
+        return text
+
+    return AfterValidator(check)
+
+
+def _text_problem(text: str) -> str | None:
+    # CMake's lists are separated by `;`, and flag files and CTest's labels by line ends.
+    if not text:
+        return "an empty text is not allowed here"
+    if ";" in text or any(ord(char) < 32 or ord(char) == 127 for char in text):
+        return "neither `;` nor line ends nor control characters are allowed here"
+    return None
+
+
+def _min_time_problem(text: str) -> str | None:
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?s|[0-9]{1,9}x", text, re.ASCII) and float(text[:-1]) > 0:
+        return None
+    return "a time in seconds such as `0.5s`, or a number of iterations such as `100x`, above zero, is needed"
+
+
+def _word_problem(text: str) -> str | None:
+    if "," in text:
+        return "one only, without a comma: each backend compiles for one target; write several backends"
+    return None if re.fullmatch(r"[A-Za-z0-9_-]+", text) else "a name of letters, digits, `-` and `_` is needed"
+
+
+def _by_kind(**kinds: str) -> Discriminator:
+    """Chooses a branch of a union by the kind of YAML value: text, number, list or mapping, each tagged by its kind."""
+
+    def kind(value: object) -> str | None:
+        if isinstance(value, str):
+            return "text"
+        if isinstance(value, list):
+            return "list"
+        if isinstance(value, dict | BaseModel):
+            return "mapping"
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return "number"
+        return None
+
+    def chosen(value: object) -> str | None:
+        found = kind(value)
+        return found if found in kinds else None
+
+    expected = " or ".join(kinds.values())
+    return Discriminator(chosen, custom_error_type="kind", custom_error_message=expected)
+
+
+Text = Annotated[str, Field(min_length=1), _require(_text_problem)]
+Word = Annotated[str, Field(min_length=1), _require(_word_problem)]
+CompileFlag = Annotated[Text, _require(compile_flag_problem)]
+RunFlag = Annotated[Text, _require(run_flag_problem)]
+ImportFlag = Annotated[Text, _require(import_flag_problem)]
+Size = Annotated[int, Field(ge=0, le=MAX_SIZE)]
+NotEmpty = Annotated[list[_T], Field(min_length=1)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class DeviceSection(_Section):
+    """A device that benchmarks of a backend run on."""
+
+    uri: Text | None = Field(
+        default=None, description="Value of `--device=` of IREE's tools, e.g. `vulkan://0`. Default: the device's key."
+    )
+    run_flags: list[RunFlag] = Field(default=[], description="More flags for `iree-benchmark-module` on this device.")
+    labels: list[Text] = Field(
+        default=[], description="Labels of the tests on this device, e.g. `requires-gpu-nvidia`."
+    )
+
+
+class BackendSection(_Section):
+    """A target device with its compile flags, and the devices to run on. Without devices it is compiled for only."""
+
+    target_device: Word = Field(
+        description="Value of `--iree-hal-target-device=`: `local`, `vulkan`, `cuda`, `hip`, `metal`..."
+    )
+    local_backend: Word | None = Field(
+        default=None,
+        description="`llvm-cpu` or `vmvx`: the one value of `--iree-hal-local-target-device-backends=`. "
+        "Needed for `target_device: local`, and only there.",
+    )
+    compile_flags: list[CompileFlag] = Field(default=[], description="More flags for `iree-compile`.")
+    devices: Annotated[
+        Annotated[NotEmpty[Text], Tag("list")] | Annotated[dict[str, DeviceSection], Tag("mapping")],
+        _by_kind(list="a list of device URIs", mapping="a mapping of device names"),
+    ] = Field(default={}, description="The devices to run on: a list of URIs, or a mapping from a name to a device.")
+    labels: list[Text] = Field(default=[], description="Labels of all tests on this backend.")
+
+
+class PackagedSource(_Section):
+    """A file that an installed Python package ships."""
+
+    package: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")] = Field(
+        description="Import name of the package. It is looked for, not imported."
+    )
+    path: Text = Field(description="Path of the file, relative to the package's folder.")
+
+
+class TypedInput(_Section):
+    """An input as a mapping, for values that are long or are written as a list."""
+
+    type: Annotated[str, Field(min_length=1)] = Field(
+        description="The type, e.g. `Bx64xf32`, `tensor<f32>` or `index`."
+    )
+    data: (
+        Annotated[
+            Annotated[int | float, Tag("number")]
+            | Annotated[Annotated[str, Field(min_length=1)], Tag("text")]
+            | Annotated[
+                NotEmpty[
+                    Annotated[
+                        Annotated[int | float, Tag("number")]
+                        | Annotated[Annotated[str, Field(min_length=1)], Tag("text")],
+                        _by_kind(number="a number", text="a symbol"),
+                    ]
+                ],
+                Tag("list"),
+            ],
+            _by_kind(number="a number", text="a symbol", list="a list of them"),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="The values: one for all elements, or a list of all of them in row-major order. A text is a symbol. "
+        "Default: zeros.",
+    )
+
+    def parsed(self) -> Input:
+        """The input. Raises ValueError with a message for people."""
+        values = self.data if isinstance(self.data, list) or self.data is None else [self.data]
+        return make_input(self.type, values)
+
+    @model_validator(mode="after")
+    def _check(self) -> TypedInput:
+        self.parsed()
+        return self
+
+
+def _input_problem(text: str) -> str | None:
+    try:
+        parse_input(text)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+InputText = Annotated[str, Field(min_length=1), _require(_input_problem)]
+InputItem = Annotated[
+    Annotated[InputText, Tag("text")] | Annotated[TypedInput, Tag("mapping")],
+    _by_kind(text="a text such as `Bx64xf32`", mapping="a mapping with `type` and `data`"),
+]
+
+Symbol = Annotated[str, _require(why_not_a_symbol)]
+SizeOrSizes = Annotated[
+    Annotated[Size, Tag("number")] | Annotated[NotEmpty[Size], Tag("list")],
+    _by_kind(number="a size", list="a list of sizes"),
+]
+
+
+class ShapeSection(_Section):
+    """Sizes for the symbols in a model's inputs. Every key other than `label` and `zip` is a symbol.
+
+    `{B: 1}` is one shape. `{B: [1, 8], S: [128, 512]}` is a product, four shapes. `{zip: {B: [1, 8], S: [128, 512]}}` takes
+    the sizes side by side, two shapes.
+    """
+
+    model_config = ConfigDict(
+        extra="allow",
+        json_schema_extra={
+            "additionalProperties": {
+                "description": "A size, or a list of sizes (a product with the other lists).",
+                "oneOf": [
+                    {"type": "integer", "minimum": 0},
+                    {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
+                ],
+            }
+        },
+    )
+    __pydantic_extra__: dict[Symbol, SizeOrSizes]
+
+    label: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None,
+        description="Name of a single shape, used in the names of benchmarks. Default: symbols and sizes, e.g. `B8_S128`.",
+    )
+    zip: dict[Symbol, NotEmpty[Size]] | None = Field(
+        default=None, description="Lists of sizes of the same length, taken side by side."
+    )
+
+    @property
+    def sizes(self) -> dict[str, int | list[int]]:
+        """The sizes by symbol, without those under `zip`."""
+        return self.__pydantic_extra__
+
+
+class RunSection(_Section):
+    """How benchmarks are timed."""
+
+    min_time: Annotated[str, _require(_min_time_problem)] | None = Field(
+        default=None,
+        description="How long a benchmark runs: seconds such as `0.5s`, or iterations such as `100x`. "
+        "Default: the benchmark library's own.",
+    )
+    repetitions: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
+        default=None, description="How often a benchmark is repeated. Default: 1."
+    )
+    batch_size: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = Field(
+        default=None, description="How often the dispatch runs per timed call. Default: 1."
+    )
+
+
+class ModelSection(_Section):
+    """A program with the shapes and backends that it is benchmarked with."""
+
+    source: Annotated[
+        Annotated[Text, Tag("text")] | Annotated[PackagedSource, Tag("mapping")],
+        _by_kind(text="a path", mapping="a mapping with `package` and `path`"),
+    ] = Field(
+        description="The program, a `.mlir`, `.mlirbc` or `.onnx` file: a path relative to the manifest, or a file in an "
+        "installed Python package."
+    )
+    import_flags: list[ImportFlag] = Field(
+        default=[], description="More flags for `iree-import-onnx`; `.onnx` sources only."
+    )
+    parameters: list[Text] = Field(
+        default=[], description="Parameter archives (`.irpa`, `.safetensors`, `.gguf`), each `path` or `scope=path`."
+    )
+    entry: Text | None = Field(
+        default=None, description="The function to benchmark. Default: every public function that dispatches."
+    )
+    inputs: (
+        Annotated[
+            Annotated[list[InputItem], Tag("list")] | Annotated[dict[str, list[InputItem]], Tag("mapping")],
+            _by_kind(list="a list of inputs", mapping="a mapping from functions to lists of inputs"),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="The inputs of the entry function, or a mapping from functions to their inputs. "
+        "Default: the types are read from the program.",
+    )
+    shapes: Annotated[
+        Annotated[NotEmpty[ShapeSection], Tag("list")] | Annotated[ShapeSection, Tag("mapping")],
+        _by_kind(list="a list of shapes", mapping="a mapping from symbols to sizes"),
+    ] = Field(
+        default=[],
+        description="Sizes for the symbols in the inputs: one shape or a list of them. Needed where inputs have symbols; "
+        "without symbols there is one shape, `static`.",
+    )
+    backends: NotEmpty[str] | None = Field(default=None, description="The backends to compile for. Default: all.")
+    compile_flags: list[CompileFlag] = Field(default=[], description="More flags for `iree-compile`, on every backend.")
+    backend_flags: dict[str, list[CompileFlag]] = Field(
+        default={}, description="More flags for `iree-compile`, by backend; they come last."
+    )
+    labels: list[Text] = Field(default=[], description="Labels of all tests of this model, e.g. `large`.")
+    bindings: Bindings | None = Field(default=None, description="Overrides the manifest's `bindings`.")
+    run: RunSection = Field(default=RunSection(), description="Overrides single keys of the manifest's `run`.")
+
+
+class PresetSection(_Section):
+    """A named selection, with a build target of its own. What is left out selects all."""
+
+    models: NotEmpty[str] | None = Field(default=None, description="Models of the selection.")
+    backends: NotEmpty[str] | None = Field(default=None, description="Backends of the selection.")
+    labels: NotEmpty[Text] | None = Field(
+        default=None,
+        description="Takes a model on a backend where the model, the backend or one of its devices has a label of these.",
+    )
+
+
+class Manifest(_Section):
+    """A suite of benchmarks."""
+
+    version: int = Field(description="Version of this format: 1.", json_schema_extra={"const": MANIFEST_VERSION})
+    models: Annotated[dict[str, ModelSection], Field(min_length=1)] = Field(description="The models, by name.")
+    backends: Annotated[dict[str, BackendSection], Field(min_length=1)] | None = Field(
+        default=None,
+        description="The backends, by name. Default: one backend `cpu`: `local` with `llvm-cpu` for a generic CPU, run on "
+        "`local-sync`.",
+    )
+    presets: dict[str, PresetSection] = Field(default={}, description="Named selections, such as `nightly`.")
+    bindings: Bindings = Field(
+        default="isolated",
+        description="`isolated`: each tensor is a buffer of its own, so dispatches keep their names and content when the "
+        "program around them changes. `fused`: buffers as in a deployed program.",
+    )
+    run: RunSection = Field(default=RunSection(), description="How benchmarks are timed.")
+    allow_outside: bool = Field(
+        default=False, description="Whether sources and parameters may lie outside the manifest's folder."
+    )
+
+
+def json_schema() -> dict[str, Any]:
+    """The manifest's JSON schema, for editors."""
+    schema = Manifest.model_json_schema()
+    tidy = _without_null(schema)
+    assert isinstance(tidy, dict)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **tidy, "title": "dispatchgen manifest"}
+
+
+def _without_null(schema: Any) -> Any:
+    """The schema without null (a manifest has none; here it is only how Python says "not given") and generated titles."""
+    if isinstance(schema, list):
+        return [_without_null(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result = {}
+    for key, value in schema.items():
+        if (key == "default" and value is None) or (key == "title" and isinstance(value, str)):
+            continue
+        if key == "anyOf":
+            result.update(_without_null(next(branch for branch in value if branch != {"type": "null"})))
+        else:
+            result[key] = _without_null(value)
+    return result
