@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -115,7 +116,7 @@ def test_the_installed_wheel_works_without_the_checkout(program: Program) -> Non
     rules = Path(program("dispatchgen", "cmake-dir").strip())
     assert rules == imported_from.parent / "genrules" / "cmake"
     assert list(rules.glob("*.cmake"))
-    assert '"$schema"' in program("dispatchgen", "schema") or '"properties"' in program("dispatchgen", "schema")
+    assert json.loads(program("dispatchgen", "schema"))["title"] == "dispatchgen manifest"
 
 
 @pytest.mark.slow
