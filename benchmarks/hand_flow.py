@@ -1,10 +1,10 @@
 """CPU seconds of dispatchgen's build against the flow by hand that IREE documents, on static models, side by side.
 
-By hand: the whole model is compiled with `--iree-hal-dump-executable-benchmarks-to=`, then each file that this writes is compiled
-by a call of `iree-compile`, the launcher that the wheel installs.
+By hand: the whole model is compiled with `--iree-hal-dump-executable-benchmarks-to=`, then each file that this writes is
+compiled by a call of `iree-compile`, the launcher that the wheel installs.
 
-dispatchgen: what its generated build does for the same: configure, extract, compile each dispatch. Making the lock and the build
-files, which is done once and not at each build, is left out; both flows start from the imported program.
+dispatchgen: what its generated build does for the same: configure, extract, compile each dispatch. Making the lock and the
+build files, which is done once and not at each build, is left out; both flows start from the imported program.
 
 The hand flow's first step leaves a module of the whole model too. The second ratio has the build make that as well.
 
@@ -155,31 +155,55 @@ def measure(program: Path) -> Measurement:
 
         by_hand_seconds = cpu_seconds(by_hand)
         modules, target = prepare_build(program, build_folder)
-        ninja = [find_build_programs().ninja, "-C", "build"]
+        ninja = [str(find_build_programs().ninja), "-C", "build"]
         build_seconds = cpu_seconds(lambda: run([*ninja, *modules], build_folder))
         rest_seconds = cpu_seconds(lambda: run([*ninja, target], build_folder))
     return Measurement(by_hand_seconds, dispatches, build_seconds, build_seconds + rest_seconds, len(modules))
 
 
+@dataclass(frozen=True)
+class Summary:
+    """Medians over the rounds of a model, in CPU seconds."""
+
+    by_hand: float
+    build: float
+    build_whole: float
+
+    @property
+    def ratio(self) -> float:
+        return self.build / self.by_hand
+
+    @property
+    def ratio_whole(self) -> float:
+        return self.build_whole / self.by_hand
+
+
+def summarize(rounds: Sequence[Measurement]) -> Summary:
+    """The medians of these rounds."""
+    return Summary(
+        by_hand=statistics.median(one.by_hand for one in rounds),
+        build=statistics.median(one.build for one in rounds),
+        build_whole=statistics.median(one.build_whole for one in rounds),
+    )
+
+
 def print_table(measurements: dict[str, list[Measurement]]) -> None:
-    """The median of the rounds of each model, and the ratios."""
+    """What the rounds of each model come to, and the ratios."""
     table = Table(title="CPU seconds, median of the rounds; ratios to the flow by hand")
     table.add_column("model")
     for column in ("by hand", "dispatches", "dispatchgen", "dispatches", "ratio", "with the whole model", "ratio"):
         table.add_column(column, justify="right")
     for name, rounds in measurements.items():
-        hand = statistics.median(one.by_hand for one in rounds)
-        build = statistics.median(one.build for one in rounds)
-        whole = statistics.median(one.build_whole for one in rounds)
+        summary = summarize(rounds)
         table.add_row(
             name,
-            f"{hand:.2f}",
+            f"{summary.by_hand:.2f}",
             str(rounds[0].by_hand_dispatches),
-            f"{build:.2f}",
+            f"{summary.build:.2f}",
             str(rounds[0].build_dispatches),
-            f"{build / hand:.2f}",
-            f"{whole:.2f}",
-            f"{whole / hand:.2f}",
+            f"{summary.ratio:.2f}",
+            f"{summary.build_whole:.2f}",
+            f"{summary.ratio_whole:.2f}",
         )
     Console(width=100).print(table)
 
@@ -223,12 +247,7 @@ def main() -> None:
                 measurements.setdefault(program.stem, []).append(measure(program))
     print_table(measurements)
     write_results(measurements, RESULTS)
-    above = [
-        name
-        for name, rounds_of in measurements.items()
-        if statistics.median(one.build for one in rounds_of)
-        > TARGET_RATIO * statistics.median(one.by_hand for one in rounds_of)
-    ]
+    above = [name for name, rounds_of in measurements.items() if summarize(rounds_of).ratio > TARGET_RATIO]
     if above:
         sys.exit(f"error: above {TARGET_RATIO} of the flow by hand: {', '.join(above)}")
 
