@@ -61,7 +61,9 @@ def _read(records: Sequence[dict[str, Any]], raw: bytes) -> Iterator[RecordedDis
         elif operation == "command_buffer.dispatch":
             recorded.setdefault(each["object_id"], []).append(payload)
         elif operation == "device.queue_dispatch":
-            yield _dispatch(payload, names, data(payload["constants_range"]), data(payload["bindings_range"]), [], scope)
+            yield _dispatch(
+                payload, names, data(payload["constants_range"]), data(payload["bindings_range"]), [], scope
+            )
         elif operation == "device.queue_execute":
             table = [*_BINDING.iter_unpack(data(payload.get("bindings_range")))]
             for dispatch in recorded.get(payload["command_buffer_id"], []):

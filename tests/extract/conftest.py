@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support import IreeTools
 
-from support_extract import Configured, onnx_model
+from configured import Configured, onnx_model
+from support import IreeTools
 
 
 @pytest.fixture(scope="session")

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from iree.compiler import ir as mlir
 
+from configured import FLAGS, Configured
 from dispatchgen.extract.calls import calls_of
 from dispatchgen.extract.extraction import Extraction, extract
 from dispatchgen.extract.program import Program
 from dispatchgen.iree import ir
 from dispatchgen.manifest.suite import Model, Source
-from support_extract import FLAGS, Configured
 
 pytestmark = pytest.mark.main_path
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from recording import record
 
+from configured import Configured
 from dispatchgen.extract.evaluate import evaluate
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.values import Unknown
 from dispatchgen.iree import ir
-from support_extract import Configured
+from recording import record
 
 pytestmark = pytest.mark.main_path
 
