@@ -64,7 +64,7 @@ def kill_group(process: subprocess.Popen[str]) -> None:
 
 
 def stop_group(process: subprocess.Popen[str], grace: float = 3.0) -> None:
-    """Interrupts a process as Ctrl-C does, so that it can end its children; kills what is left after `grace` seconds."""
+    """Interrupts a process as Ctrl-C does, so that it can end its children; kills what is left after `grace`."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         process.send_signal(signal.SIGINT)
     with contextlib.suppress(subprocess.TimeoutExpired):

@@ -15,8 +15,8 @@ from dispatchgen.results.schema import Host, Timing
 
 #: Longest part of a failed program's output that is kept, in characters.
 _REASON_LIMIT = 600
-#: What is special in POSIX extended regular expressions. To escape anything else (`re.escape` does), `]` included, is an
-#: error for the benchmark library.
+#: What is special in POSIX extended regular expressions. To escape anything else, `]` included, is an error for the
+#: benchmark library; `re.escape` does.
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[{]")
 
 

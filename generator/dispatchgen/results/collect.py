@@ -226,7 +226,7 @@ def device_used(device: Device) -> DeviceUsed:
 
 
 def parameter_flags(model: Model, root: Path) -> Iterable[str]:
-    """Values of `--parameters=`, from `[scope=]path` with a path relative to the suite's folder; the first `=` counts."""
+    """Values of `--parameters=`, from `[scope=]path` (split at the first `=`), paths relative to the suite."""
     for parameter in model.parameters:
         scope, separator, path = parameter.partition("=") if "=" in parameter else ("", "", parameter)
         yield f"{scope}{separator}{(root / path).absolute()}"

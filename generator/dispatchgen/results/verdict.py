@@ -1,0 +1,43 @@
+"""Whether a run did what it was to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatchgen.results.schema import Results
+
+
+def verdict(results: Results, *, devices_named: bool) -> Iterator[str]:
+    """Yields a sentence for each kind of failure; nothing where all is well. The tables name each one with its reason.
+
+    An absent device is no failure, unless the user named the devices to run on, or nothing was measured at all.
+
+    Args:
+      devices_named: Whether the user named the devices on the command line.
+    """
+    rows = [row for call in results.calls for row in (*call.dispatches, *call.initializers)]
+    failed = {
+        (call.model, call.backend, call.device.id, row.name)
+        for call in results.calls
+        for row in (*call.dispatches, *call.initializers)
+        if row.failure is not None
+    }
+    if failed:
+        yield f"{_number(len(failed), 'dispatch', 'dispatches')} could not be built or run"
+    models = sum(call.whole_model.failure is not None for call in results.calls)
+    if models:
+        yield f"{_number(models, 'call', 'calls')} of whole models could not be built or run"
+    broken = sum(missing.cause == "build-failed" for missing in results.not_run)
+    if broken:
+        yield f"nothing was run of {_number(broken, 'model', 'models')} that could not be built"
+    absent = {missing.device.id for missing in results.not_run if missing.cause == "absent-device" and missing.device}
+    if devices_named and absent:
+        yield f"devices that were asked for are absent: {', '.join(sorted(absent))}"
+    if not any(row.timing for row in rows):
+        yield "nothing was measured"
+    elif results.build_failures and not (failed or models or broken):
+        yield "the build failed"
+
+
+def _number(count: int, one: str, more: str) -> str:
+    return f"{count} {one if count == 1 else more}"
