@@ -1,10 +1,10 @@
 """CPU seconds of dispatchgen's build against the flow by hand that IREE documents, on static models, side by side.
 
-By hand: the whole model is compiled with `--iree-hal-dump-executable-benchmarks-to=`, then each file that this writes is
-compiled by a call of `iree-compile`, the launcher that the wheel installs.
+By hand: the whole model is compiled with `--iree-hal-dump-executable-benchmarks-to=`, then each file that this writes
+is compiled by a call of `iree-compile`, the launcher that the wheel installs.
 
-dispatchgen: what its generated build does for the same: configure, extract, compile each dispatch. Making the lock and the
-build files, which is done once and not at each build, is left out; both flows start from the imported program.
+dispatchgen: what its generated build does for the same: configure, extract, compile each dispatch. Making the lock and
+the build files, which is done once and not at each build, is left out. Both flows start from the imported program.
 
 The hand flow's first step leaves a module of the whole model too. The second ratio has the build make that as well.
 
