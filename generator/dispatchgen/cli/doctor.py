@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from dispatchgen.diagnosis import Finding, Verdict, diagnose
+from dispatchgen.errors import CheckFailed
 from dispatchgen.iree.tools import HOST_BIN_DIR
 
 _COLORS = {Verdict.OK: "green", Verdict.NOTE: "cyan", Verdict.WARNING: "yellow", Verdict.ERROR: "red"}
@@ -21,8 +22,7 @@ _COLORS = {Verdict.OK: "green", Verdict.NOTE: "cyan", Verdict.WARNING: "yellow",
     metavar="DIR",
     help=f"Folder of IREE's programs. Default: {HOST_BIN_DIR}, this Python's wheels, PATH.",
 )
-@click.pass_context
-def command(context: click.Context, as_json: bool, iree_host_bin_dir: Path | None) -> None:
+def command(as_json: bool, iree_host_bin_dir: Path | None) -> None:
     """Say which tools were found, where, in which versions, and which devices answer.
 
     The exit code is 1 when something is missing without which `dispatchgen run` cannot work.
@@ -34,15 +34,17 @@ def command(context: click.Context, as_json: bool, iree_host_bin_dir: Path | Non
             _print(finding)
     if as_json:
         click.echo(json.dumps([_data(finding) for finding in findings], indent=2))
-    if any(finding.verdict is Verdict.ERROR for finding in findings):
-        context.exit(1)
+    lacking = [finding.subject for finding in findings if finding.verdict is Verdict.ERROR]
+    if lacking:
+        raise CheckFailed(f"dispatchgen cannot work without {', '.join(lacking)}")
 
 
 def _print(finding: Finding) -> None:
     verdict = click.style(f"{finding.verdict.value:8}", fg=_COLORS[finding.verdict])
-    click.echo(f"{verdict} {finding.subject}: {finding.text}")
+    text = finding.text.replace("\n", f"\n{'':9}")
+    click.echo(f"{verdict} {finding.subject}: {text}")
     if finding.hint is not None:
-        click.echo(f"{'':8}   try: {finding.hint}")
+        click.echo(f"{'':9}  try: {finding.hint}")
 
 
 def _data(finding: Finding) -> dict[str, str | None]:

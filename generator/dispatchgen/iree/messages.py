@@ -30,7 +30,7 @@ def device_is_absent(output: str) -> bool:
 
 
 def status_message(output: str) -> str | None:
-    """The message of the first error status that the runtime prints, without source place and context; None: it prints none.
+    """The message of the first error status that the runtime prints, without source place and context; None: none.
 
     The form is `<source file>:<line>: <CODE>; <message>; <context>; ...`.
     """
@@ -50,16 +50,17 @@ def is_crash(stderr: str) -> bool:
 
 def missing_python_module(stderr: str) -> str | None:
     """Top-level name of the module whose absence ended a Python program, or None."""
-    match = re.search(r"^ModuleNotFoundError: No module named '([\w.]+)'", stderr, re.MULTILINE)
-    if match is None:
-        match = re.search(r"No module named ([\w.]+)\s*$", stderr)
+    # IREE's importer, which catches Python's own error, or Python.
+    match = re.search(r"requires that the `([\w.]+)` Python package is installed", stderr)
+    match = match or re.search(r"\bNo module named '?([\w.]+)", stderr)
     return match[1].split(".")[0] if match else None
 
 
 def python_error(stderr: str) -> str | None:
     """The message of the exception that ended a Python program, without its traceback; None where there is none."""
-    if "Traceback (most recent call last):" not in stderr:
+    _, found, last = stderr.rpartition("Traceback (most recent call last):\n")
+    if not found:
         return None
-    lines = stderr.rstrip().splitlines()
-    match = re.match(r"[\w.]+(?:Error|Exception|Fail\w*)?: (.*)", lines[-1])
-    return match[1] if match else lines[-1]
+    # Indented lines are the frames; then come the exception's class and its message, which may have several lines.
+    match = re.search(r"^(?! )[\w.]+: (.*)\Z", last.rstrip(), re.MULTILINE | re.DOTALL)
+    return match[1] if match else last.rstrip().splitlines()[-1]

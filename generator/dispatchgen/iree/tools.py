@@ -107,7 +107,7 @@ def missing(program: str, folder: Path | None) -> Problem:
         looked += [f"the Python package {package}: {place}", "PATH"]
     hint = f"pip install {wheel}"
     if folder is not None:
-        hint += ", or name the folder that holds IREE's programs"
+        hint = f"name the folder that holds {program}, or none and {hint}"
     return Problem(f"{program} was not found\n  looked in: " + "\n             ".join(looked), hint=hint)
 
 

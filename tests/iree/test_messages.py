@@ -1,0 +1,57 @@
+"""IREE's texts, taken from its real programs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import support
+from dispatchgen.iree import messages
+
+
+def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_filter_that_matches_nothing(iree_tools: support.IreeTools, models_dir: Path, tmp_path: Path) -> None:
+    module = tmp_path / "mlp.vmfb"
+    target = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
+    subprocess.run(
+        [iree_tools.compile, models_dir / "mlp.mlir", "-o", module, *target], check=True, capture_output=True
+    )
+    benchmark = [iree_tools.benchmark_module, f"--module={module}", "--device=local-sync"]
+    nothing = run(*benchmark, "--benchmark_filter=no_such_benchmark")
+    assert nothing.returncode == 0, "this is why the text must be known"
+    assert messages.matched_no_benchmark(nothing.stdout + nothing.stderr)
+    something = run(*benchmark, "--function=main", "--input=1x64xf32=0", "--benchmark_min_time=1x")
+    assert not messages.matched_no_benchmark(something.stdout + something.stderr)
+
+
+def test_a_driver_that_was_not_built_in(iree_tools: support.IreeTools) -> None:
+    result = run(iree_tools.benchmark_module, "--list_devices=nonesuch")
+    assert messages.device_is_absent(result.stderr)
+    assert messages.status_message(result.stderr) == "no driver 'nonesuch' registered (NOT_FOUND)"
+
+
+def test_drivers_are_listed(iree_tools: support.IreeTools) -> None:
+    names = messages.driver_names(run(iree_tools.benchmark_module, "--list_drivers").stdout)
+    assert {"local-sync", "local-task"} <= set(names)
+    assert all(" " not in name for name in names)
+
+
+def test_an_error_of_another_kind_is_no_absent_device(iree_tools: support.IreeTools, tmp_path: Path) -> None:
+    result = run(iree_tools.benchmark_module, f"--module={tmp_path / 'none.vmfb'}", "--device=local-sync")
+    assert result.returncode != 0
+    assert not messages.device_is_absent(result.stderr)
+    assert "(NOT_FOUND)" in (messages.status_message(result.stderr) or "")
+
+
+def test_what_ended_a_python_program() -> None:
+    failing = run(sys.executable, "-c", "import json; json.loads('{')")
+    assert "Expecting property name" in (messages.python_error(failing.stderr) or "")
+    assert messages.missing_python_module(failing.stderr) is None
+    missing = run(sys.executable, "-c", "import no_such_module.sub")
+    assert messages.missing_python_module(missing.stderr) == "no_such_module"
+    assert messages.missing_python_module(run(sys.executable, "-m", "no_such_module.sub").stderr) == "no_such_module"
+    assert messages.python_error("warning: nothing wrong") is None
