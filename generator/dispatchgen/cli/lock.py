@@ -19,7 +19,7 @@ from dispatchgen.iree.tools import HOST_BIN_DIR, find_tools
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.update import Change, Check, Update, check_locks, coverage, update_locks
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
-from dispatchgen.manifest.select import select_models
+from dispatchgen.manifest.select import select
 from dispatchgen.manifest.suite import Model, Suite
 
 
@@ -80,7 +80,7 @@ def command(
     # A CI system that cancels a job sends SIGTERM: to be handled as Ctrl-C is, so that no process is left behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     suite = load_suite(manifest)
-    selected = select_models(suite, models)
+    selected = select(suite, models).models
     if check:
         _check(suite, selected, arguments)
     else:
