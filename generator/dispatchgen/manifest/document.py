@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +100,6 @@ def read_document(path: Path) -> Document:
     if root is None or (isinstance(root, yaml.ScalarNode) and root.tag == f"{_PREFIX}null"):
         hint = "version: 1, and models: with a source each; `dispatchgen init MODEL...` writes a first manifest"
         raise ManifestError(Problem("the manifest is empty", Place(file), hint))
-    _check_size(root, file)
     builder = _Builder(file)
     data = builder.build(root, ())
     if builder.problems:
@@ -165,50 +164,15 @@ def _too_deep(place: Place) -> Problem:
     return Problem(f"nested too deeply: at most {MAX_DEPTH} levels are allowed", place)
 
 
-def _check_size(root: yaml.Node, file: str) -> None:
-    """Refuses a document whose aliases expand to too much (or to themselves), before anything is built from it."""
-    sizes: dict[int, tuple[int, int]] = {}  # node -> number of values and depth, expanded
-    open_nodes: set[int] = set()
-    stack: list[tuple[yaml.Node, bool]] = [(root, False)]
-    while stack:
-        node, is_done = stack.pop()
-        identity = id(node)
-        place = Place(file, node.start_mark.line + 1, node.start_mark.column + 1)
-        if is_done:
-            open_nodes.discard(identity)
-            below = [sizes[id(child)] for child in _children(node)]
-            count, depth = 1 + sum(size for size, _ in below), 1 + max((levels for _, levels in below), default=0)
-            if count > MAX_NODES:
-                message = f"the manifest is too large: more than {MAX_NODES} values, aliases (`*name`) expanded"
-                raise ManifestError(Problem(message, place, "use fewer aliases, or split it into several suites"))
-            if depth > MAX_DEPTH:
-                raise ManifestError(_too_deep(place))
-            sizes[identity] = (count, depth)
-        elif identity in open_nodes:
-            raise ManifestError(Problem("an alias (`*name`) stands for something that contains it", place))
-        elif identity not in sizes:
-            if isinstance(node, yaml.ScalarNode):
-                sizes[identity] = (1, 1)
-                continue
-            open_nodes.add(identity)
-            stack.append((node, True))
-            stack.extend((child, False) for child in _children(node))
-
-
-def _children(node: yaml.Node) -> Iterator[yaml.Node]:
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            yield key
-            yield value
-    elif isinstance(node, yaml.SequenceNode):
-        yield from node.value
+def _start(node: yaml.Node, file: str) -> Place:
+    return Place(file, node.start_mark.line + 1, node.start_mark.column + 1)
 
 
 def _pairs(node: yaml.Node) -> Iterator[tuple[yaml.Node, yaml.Node]]:
     """Key and value nodes of a mapping; what `<<` merges comes after the mapping's own keys, which win."""
     if not isinstance(node, yaml.MappingNode):
         return
-    merged = []
+    merged: list[yaml.Node] = []
     for key, value in node.value:
         if key.tag == f"{_PREFIX}merge":
             merged += value.value if isinstance(value, yaml.SequenceNode) else [value]
@@ -227,24 +191,36 @@ def _child(node: yaml.Node, part: str | int) -> tuple[yaml.Node, yaml.Node] | No
 
 
 class _Builder:
-    """Builds plain data from nodes and collects what is wrong with them."""
+    """Builds plain data from nodes and collects what is wrong with them.
+
+    Aliases are built once per use: the count of values bounds what they can expand to, and the depth catches an alias
+    inside of what it stands for.
+    """
 
     def __init__(self, file: str) -> None:
         self.problems: list[Problem] = []
         self._file = file
+        self._count = 0
         self._scalars = yaml.constructor.SafeConstructor()
 
     def build(self, node: yaml.Node, path: tuple[str | int, ...]) -> Any:
-        """The data of a node."""
+        """The data of a node. Raises ManifestError where a limit is exceeded."""
+        self._count += 1
+        if self._count > MAX_NODES:
+            message = f"the manifest is too large: more than {MAX_NODES} values, aliases (`*name`) expanded"
+            hint = "fewer aliases, or several suites"
+            raise ManifestError(Problem(message, Place(self._file), hint))
+        if len(path) >= MAX_DEPTH:
+            raise ManifestError(_too_deep(_start(node, self._file)))
         kind = node.tag.removeprefix(_PREFIX)
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node, kind, path)
-        if kind != ("map" if isinstance(node, yaml.MappingNode) else "seq"):
-            self._add(f"the YAML tag {show(node.tag)} is not supported", node, path, "remove it")
-            return None
-        if isinstance(node, yaml.SequenceNode):
+        if isinstance(node, yaml.SequenceNode) and kind == "seq":
             return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
-        return self._mapping(node, path)
+        if isinstance(node, yaml.MappingNode) and kind == "map":
+            return self._mapping(node, path)
+        self._add(f"the YAML tag {show(node.tag)} is not supported", node, path, "remove it")
+        return None
 
     def _mapping(self, node: yaml.MappingNode, path: tuple[str | int, ...]) -> dict[str, Any]:
         result: dict[str, Any] = {}
@@ -273,8 +249,8 @@ class _Builder:
         for other in node.value if isinstance(node, yaml.SequenceNode) else [node]:
             if not isinstance(other, yaml.MappingNode):
                 self._add("`<<` merges mappings only", other, path)
-                return
-            for key, value in self._mapping(other, path).items():
+                continue
+            for key, value in (self.build(other, (*path, "<<")) or {}).items():
                 result.setdefault(key, value)
 
     def _scalar(self, node: yaml.ScalarNode, kind: str, path: tuple[str | int, ...]) -> Any:
@@ -298,7 +274,5 @@ class _Builder:
         return None
 
     def _add(self, message: str, node: yaml.Node, path: Path_, hint: str | None = None) -> None:
-        mark = node.start_mark
-        self.problems.append(
-            Problem(message, Place(self._file, mark.line + 1, mark.column + 1, format_path(path) or None), hint)
-        )
+        place = replace(_start(node, self._file), key=format_path(path) or None)
+        self.problems.append(Problem(message, place, hint))

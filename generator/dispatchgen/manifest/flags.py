@@ -108,6 +108,17 @@ def import_flag_problem(flag: str) -> str | None:
     return _form_problem(flag) or _refusal(flag, _IMPORT.get(_name(flag)))
 
 
+def refused_flags() -> list[tuple[str, list[str]]]:
+    """The names of the refused flags by program; a name that ends in `*` stands for all with that beginning."""
+
+    def dashed(name: str) -> str:
+        return f"-{name}" if len(name) == 1 else f"--{name}"
+
+    compile_names = [*_COMPILE, *(f"{start}*" for start in _COMPILE_PREFIXES)]
+    tables = {"iree-compile": compile_names, "iree-benchmark-module": _RUN, "iree-import-onnx": _IMPORT}
+    return [(program, sorted(map(dashed, names))) for program, names in tables.items()]
+
+
 def _name(flag: str) -> str:
     return flag.partition("=")[0].lstrip("-").rstrip()
 

@@ -27,13 +27,10 @@ def data_path(details: ErrorDetails, data: Any) -> DataPath:
     """Where in `data` the error is: its location without the tags that pydantic adds for branches of unions."""
     path: list[str | int] = []
     for part in details["loc"]:
-        if (isinstance(data, dict) and part in data) or (
-            isinstance(data, list) and isinstance(part, int) and part < len(data)
-        ):
+        is_index = isinstance(data, list) and isinstance(part, int) and part < len(data)
+        if is_index or (isinstance(data, dict) and part in data):
             data = data[part]
-        else:
-            continue
-        path.append(part)
+            path.append(part)
     return tuple(path)
 
 

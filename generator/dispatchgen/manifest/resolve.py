@@ -1,7 +1,9 @@
-"""From the manifest as written to the suite it means: defaults filled in, shapes expanded, references and files checked."""
+"""From the manifest as written to the suite it means: defaults, shapes expanded, references and files checked."""
 
 from __future__ import annotations
 
+import functools
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import TypeVar
 from dispatchgen.errors import Problem
 from dispatchgen.manifest import sources
 from dispatchgen.manifest.document import Document
-from dispatchgen.manifest.inputs import data_problem, parse_input, symbols_of
+from dispatchgen.manifest.inputs import data_problem, symbols_of
 from dispatchgen.manifest.names import MAX_NAME, did_you_mean, make_device_id, make_id, show
 from dispatchgen.manifest.schema import (
     DEFAULT_BACKENDS,
@@ -38,8 +40,8 @@ _T = TypeVar("_T")
 class Resolver:
     """Turns a manifest into a suite and collects what is wrong on the way.
 
-    `broken` holds the names of models and backends that are in the document but could not be read: a reference to one of them
-    is not an error of its own.
+    `broken` holds the names of models and backends that are in the document but could not be read: a reference to one
+    of them is not an error of its own.
     """
 
     manifest: Manifest
@@ -47,6 +49,9 @@ class Resolver:
     path: Path
     broken: Mapping[str, frozenset[str]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._root = Path(os.path.realpath(self.path.parent))
 
     def suite(self) -> Suite:
         """The suite; what is wrong is in `problems`, and left out here."""
@@ -93,7 +98,8 @@ class Resolver:
             for backend in model.backends:
                 other = first.setdefault(f"{model.id}_{backend}".casefold(), model)
                 if other is not model:
-                    why = f"{show(model.name)} and {show(other.name)} both need the target {show(f'{model.id}_{backend}')}"
+                    target = show(f"{model.id}_{backend}")
+                    why = f"{show(model.name)} and {show(other.name)} both need the target {target}"
                     self._add(("models", model.name), why, "rename one of the models or backends", at_key=True)
 
     def _ids(self, kind: str, path: Path_, names: Sequence[str], known: Mapping[str, str]) -> tuple[str, ...]:
@@ -227,12 +233,12 @@ class Resolver:
         result = []
         for index, text in enumerate(section.parameters):
             scope, equals, file = text.rpartition("=")
-            checked = self._or_problem((*path, "parameters", index), lambda file=file: self._suite_path(file), file)
+            checked = self._or_problem((*path, "parameters", index), functools.partial(self._suite_path, file), file)
             result.append(f"{scope}{equals}{checked}")
         return tuple(result)
 
     def _suite_path(self, text: str) -> str:
-        return sources.checked_suite_path(text, self.path.parent, allow_outside=self.manifest.allow_outside)
+        return sources.checked_suite_path(text, self._root, allow_outside=self.manifest.allow_outside)
 
     def _shapes(
         self, path: Path_, section: ModelSection, inputs: Mapping[str | None, tuple[Input, ...]]
@@ -296,7 +302,7 @@ def _inputs(section: ModelSection) -> dict[str | None, tuple[Input, ...]]:
         return {}
     by_function = section.inputs if isinstance(section.inputs, dict) else {None: section.inputs}
     return {
-        function: tuple(item.parsed() if isinstance(item, TypedInput) else parse_input(item) for item in items)
+        function: tuple(item.parsed() if isinstance(item, TypedInput) else item for item in items)
         for function, items in by_function.items()
     }
 

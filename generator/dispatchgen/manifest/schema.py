@@ -6,7 +6,17 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainValidator,
+    Tag,
+    WithJsonSchema,
+    model_validator,
+)
 
 from dispatchgen.manifest.flags import compile_flag_problem, import_flag_problem, run_flag_problem
 from dispatchgen.manifest.inputs import MAX_SIZE, make_input, parse_input, why_not_a_symbol
@@ -160,8 +170,8 @@ class TypedInput(_Section):
         | None
     ) = Field(
         default=None,
-        description="The values: one for all elements, or a list of all of them in row-major order. A text is a symbol. "
-        "Default: zeros.",
+        description="The values: one for all elements, or a list of all of them in row-major order. A text is a "
+        "symbol. Default: zeros.",
     )
 
     def parsed(self) -> Input:
@@ -175,15 +185,8 @@ class TypedInput(_Section):
         return self
 
 
-def _input_problem(text: str) -> str | None:
-    try:
-        parse_input(text)
-    except ValueError as error:
-        return str(error)
-    return None
-
-
-InputText = Annotated[str, Field(min_length=1), _require(_input_problem)]
+#: An input as a text; parsed at once.
+InputText = Annotated[Input, PlainValidator(parse_input), WithJsonSchema({"type": "string", "minLength": 1})]
 InputItem = Annotated[
     Annotated[InputText, Tag("text")] | Annotated[TypedInput, Tag("mapping")],
     _by_kind(text="a text such as `Bx64xf32`", mapping="a mapping with `type` and `data`"),
@@ -199,8 +202,8 @@ SizeOrSizes = Annotated[
 class ShapeSection(_Section):
     """Sizes for the symbols in a model's inputs. Every key other than `label` and `zip` is a symbol.
 
-    `{B: 1}` is one shape. `{B: [1, 8], S: [128, 512]}` is a product, four shapes. `{zip: {B: [1, 8], S: [128, 512]}}` takes
-    the sizes side by side, two shapes.
+    `{B: 1}` is one shape. `{B: [1, 8], S: [128, 512]}` is a product, four shapes. `{zip: {B: [1, 8], S: [128, 512]}}`
+    takes the sizes side by side, two shapes.
     """
 
     model_config = ConfigDict(
@@ -219,7 +222,8 @@ class ShapeSection(_Section):
 
     label: Annotated[str, Field(min_length=1)] | None = Field(
         default=None,
-        description="Name of a single shape, used in the names of benchmarks. Default: symbols and sizes, e.g. `B8_S128`.",
+        description="Name of a single shape, used in the names of benchmarks. Default: symbols and sizes, "
+        "e.g. `B8_S128`.",
     )
     zip: dict[Symbol, NotEmpty[Size]] | None = Field(
         default=None, description="Lists of sizes of the same length, taken side by side."
@@ -254,8 +258,8 @@ class ModelSection(_Section):
         Annotated[Text, Tag("text")] | Annotated[PackagedSource, Tag("mapping")],
         _by_kind(text="a path", mapping="a mapping with `package` and `path`"),
     ] = Field(
-        description="The program, a `.mlir`, `.mlirbc` or `.onnx` file: a path relative to the manifest, or a file in an "
-        "installed Python package."
+        description="The program, a `.mlir`, `.mlirbc` or `.onnx` file: a path relative to the manifest, or a file in "
+        "an installed Python package."
     )
     import_flags: list[ImportFlag] = Field(
         default=[], description="More flags for `iree-import-onnx`; `.onnx` sources only."
@@ -282,8 +286,8 @@ class ModelSection(_Section):
         _by_kind(list="a list of shapes", mapping="a mapping from symbols to sizes"),
     ] = Field(
         default=[],
-        description="Sizes for the symbols in the inputs: one shape or a list of them. Needed where inputs have symbols; "
-        "without symbols there is one shape, `static`.",
+        description="Sizes for the symbols in the inputs: one shape or a list of them. Needed where inputs have "
+        "symbols; without symbols there is one shape, `static`.",
     )
     backends: NotEmpty[str] | None = Field(default=None, description="The backends to compile for. Default: all.")
     compile_flags: list[CompileFlag] = Field(default=[], description="More flags for `iree-compile`, on every backend.")
@@ -292,7 +296,7 @@ class ModelSection(_Section):
     )
     labels: list[Text] = Field(default=[], description="Labels of all tests of this model, e.g. `large`.")
     bindings: Bindings | None = Field(default=None, description="Overrides the manifest's `bindings`.")
-    run: RunSection = Field(default=RunSection(), description="Overrides single keys of the manifest's `run`.")
+    run: RunSection = Field(default_factory=RunSection, description="Overrides single keys of the manifest's `run`.")
 
 
 class PresetSection(_Section):
@@ -302,7 +306,8 @@ class PresetSection(_Section):
     backends: NotEmpty[str] | None = Field(default=None, description="Backends of the selection.")
     labels: NotEmpty[Text] | None = Field(
         default=None,
-        description="Takes a model on a backend where the model, the backend or one of its devices has a label of these.",
+        description="Takes a model on a backend where the model, the backend or one of its devices has one of these "
+        "labels.",
     )
 
 
@@ -313,16 +318,18 @@ class Manifest(_Section):
     models: Annotated[dict[str, ModelSection], Field(min_length=1)] = Field(description="The models, by name.")
     backends: Annotated[dict[str, BackendSection], Field(min_length=1)] | None = Field(
         default=None,
-        description="The backends, by name. Default: one backend `cpu`: `local` with `llvm-cpu` for a generic CPU, run on "
-        "`local-sync`.",
+        description="The backends, by name. Default: one backend `cpu`: `local` with `llvm-cpu` for a generic CPU, run "
+        "on `local-sync`.",
     )
     presets: dict[str, PresetSection] = Field(default={}, description="Named selections, such as `nightly`.")
     bindings: Bindings = Field(
         default="isolated",
-        description="`isolated`: each tensor is a buffer of its own, so dispatches keep their names and content when the "
-        "program around them changes. `fused`: buffers as in a deployed program.",
+        description="`isolated`: each tensor is a buffer of its own, so dispatches keep their names and content when "
+        "the program around them changes. `fused`: buffers as in a deployed program.",
     )
-    run: RunSection = Field(default=RunSection(), description="How benchmarks are timed.")
+    run: RunSection = Field(
+        default_factory=RunSection, description="How benchmarks are timed; a model can override single keys."
+    )
     allow_outside: bool = Field(
         default=False, description="Whether sources and parameters may lie outside the manifest's folder."
     )
@@ -337,7 +344,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _without_null(schema: Any) -> Any:
-    """The schema without null (a manifest has none; here it is only how Python says "not given") and generated titles."""
+    """The schema without null, which only says "not given" in Python and is not allowed in YAML, and without titles."""
     if isinstance(schema, list):
         return [_without_null(item) for item in schema]
     if not isinstance(schema, dict):

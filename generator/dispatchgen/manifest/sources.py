@@ -6,6 +6,7 @@ import importlib.machinery
 import importlib.util
 import os
 import posixpath
+import stat
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from dispatchgen.manifest.names import nearest, show
@@ -25,7 +26,10 @@ class SourceProblem(Exception):
 
 
 def source_path(root: Path, source: Source) -> Path:
-    """Where the source's file is; `root` is the suite's folder. FileNotFoundError where its package is not installed."""
+    """Where the source's file is; `root` is the suite's folder.
+
+    Raises FileNotFoundError where its package is not installed.
+    """
     if source.package is None:
         return root / source.path
     folders = package_folders(source.package)
@@ -62,35 +66,23 @@ def source_format(path: str) -> SourceFormat:
     return FORMATS[suffix]
 
 
-def checked_path(path: str, folder: Path, *, allow_outside: bool, within: str) -> str:
-    """`path` made plain, once it is known to be a file that does not leave `folder` (called `within` in messages).
+def checked_suite_path(path: str, root: Path, *, allow_outside: bool) -> str:
+    """`path` made plain, once it is known to be a file that does not leave `root`, the suite's folder without links.
 
     Raises SourceProblem.
     """
     plain = posixpath.normpath(path)
-    is_absolute = posixpath.isabs(plain) or bool(PureWindowsPath(plain).drive)
+    target = root / plain
     try:
-        if not allow_outside:
-            leaves = is_absolute or plain.split("/", 1)[0] == ".."
-            if leaves or not (folder / plain).resolve().is_relative_to(folder.resolve()):
-                hint = "`allow_outside: true` at the top of the manifest allows it" if within == _SUITE else None
-                raise SourceProblem(f"the path {show(path)} leaves {within}", hint)
-        target = folder / plain
-        if target.is_file():
-            return plain
-        if target.is_dir():
-            raise SourceProblem(f"{show(path)} is a folder; a file is needed")
-    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a loop of symbolic links, before Python 3.13
+        # PurePath.is_relative_to, on text: this runs for every model.
+        inside = os.path.realpath(target).startswith(os.path.join(root, ""))  # noqa: PTH118
+    except (OSError, ValueError) as error:
         raise SourceProblem(f"cannot look for {show(path)}: {_reason(error)}") from None
-    raise SourceProblem(f"there is no file {show(path)}", _similar_file(folder / plain, plain))
-
-
-_SUITE = "the suite's folder"
-
-
-def checked_suite_path(path: str, root: Path, *, allow_outside: bool) -> str:
-    """`checked_path` for the suite's folder."""
-    return checked_path(path, root, allow_outside=allow_outside, within=_SUITE)
+    if not allow_outside and (_leaves(plain) or not inside):
+        hint = "`allow_outside: true` at the top of the manifest allows it"
+        raise SourceProblem(f"the path {show(path)} leaves the suite's folder", hint)
+    _require_file(target, plain)
+    return plain
 
 
 def checked_package_path(package: str, path: str) -> str:
@@ -100,17 +92,28 @@ def checked_package_path(package: str, path: str) -> str:
         raise SourceProblem(
             f"the Python package {show(package)} is not installed", "install it for the Python that runs dispatchgen"
         )
-    problem: SourceProblem | None = None
-    for folder in folders:
-        try:
-            # Installed files may be links into a store (uv, Nix); only the written path is held to the package.
-            if posixpath.isabs(path) or posixpath.normpath(path).split("/", 1)[0] == "..":
-                raise SourceProblem(f"the path {show(path)} leaves the package {show(package)}")
-            return checked_path(path, folder, allow_outside=True, within=f"the package {show(package)}")
-        except SourceProblem as error:
-            problem = problem or error
-    assert problem is not None
-    raise SourceProblem(f"{problem.message} in the package {show(package)}", problem.hint)
+    # Installed files may be links into a store (uv, Nix): only the written path is held to the package.
+    plain = posixpath.normpath(path)
+    if _leaves(plain):
+        raise SourceProblem(f"the path {show(path)} leaves the package {show(package)}")
+    folder = next((folder for folder in folders if (folder / plain).exists()), folders[0])
+    _require_file(folder / plain, plain, f" in the package {show(package)}")
+    return plain
+
+
+def _leaves(plain: str) -> bool:
+    return posixpath.isabs(plain) or bool(PureWindowsPath(plain).drive) or plain.split("/", 1)[0] == ".."
+
+
+def _require_file(target: Path, plain: str, where: str = "") -> None:
+    try:
+        mode = target.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise SourceProblem(f"there is no file {show(plain)}{where}", _similar_file(target, plain)) from None
+    except (OSError, ValueError) as error:
+        raise SourceProblem(f"cannot look for {show(plain)}{where}: {_reason(error)}") from None
+    if not stat.S_ISREG(mode):
+        raise SourceProblem(f"{show(plain)}{where} is not a file")
 
 
 def _reason(error: Exception) -> str:

@@ -1,0 +1,84 @@
+"""Narrowing a suite to what the command line asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from dispatchgen.errors import ManifestError, Place, Problem
+from dispatchgen.manifest.names import did_you_mean, show
+from dispatchgen.manifest.suite import Model, Preset, Suite
+
+
+def select(
+    suite: Suite,
+    models: Sequence[str] = (),
+    backends: Sequence[str] = (),
+    preset: str | None = None,
+    shapes: Sequence[str] = (),
+) -> Suite:
+    """The suite with these models and backends (by name or id), a preset (likewise) and shapes (by label) only.
+
+    An empty selection takes all. A model is left out where none of the backends or shapes is its own. Raises
+    ManifestError for a name that there is not, and where nothing is left.
+    """
+    problems: list[Problem] = []
+    place = Place(str(suite.manifest))
+
+    def lookup(kind: str, wanted: Iterable[str], known: Sequence[tuple[str, str]]) -> set[str]:
+        ids = {name_id: name_id for _, name_id in known} | dict(known)
+        found = set()
+        for name in dict.fromkeys(wanted):
+            if name in ids:
+                found.add(ids[name])
+            else:
+                hint = did_you_mean(name, [name for name, _ in known])
+                problems.append(Problem(f"there is no {kind} {show(name)}", place, hint))
+        return found
+
+    model_ids = lookup("model", models, [(model.name, model.id) for model in suite.models])
+    backend_ids = lookup("backend", backends, [(backend.name, backend.id) for backend in suite.backends])
+    preset_ids = lookup("preset", [] if preset is None else [preset], [(p.name, p.id) for p in suite.presets])
+    labels = {shape.label: None for model in suite.models for shape in model.shapes}
+    shape_labels = lookup("shape", shapes, [(label, label) for label in labels])
+    if problems:
+        raise ManifestError(*problems)
+    chosen = next((p for p in suite.presets if p.id in preset_ids), None)
+
+    def takes(model: Model, backend: str) -> bool:
+        is_named = not backend_ids or backend in backend_ids
+        return is_named and (chosen is None or chosen.selects(model, suite.backend(backend)))
+
+    kept = [_narrow(model, takes, shape_labels) for model in suite.models if not model_ids or model.id in model_ids]
+    result = _with_models(suite, [model for model in kept if model.backends and model.shapes])
+    if not result.models:
+        raise ManifestError(
+            Problem("the selection is empty: no model has all that was asked for", place, "fewer options")
+        )
+    return result
+
+
+def _narrow(model: Model, takes: Callable[[Model, str], bool], labels: set[str]) -> Model:
+    backends = tuple(backend for backend in model.backends if takes(model, backend))
+    return replace(
+        model,
+        backends=backends,
+        compile_flags={backend: model.compile_flags[backend] for backend in backends},
+        shapes=tuple(shape for shape in model.shapes if not labels or shape.label in labels),
+    )
+
+
+def _with_models(suite: Suite, models: Sequence[Model]) -> Suite:
+    """The suite with these models, the backends that they use, and the presets that still select something."""
+    used = {backend for model in models for backend in model.backends}
+    result = replace(
+        suite,
+        models=tuple(models),
+        backends=tuple(backend for backend in suite.backends if backend.id in used),
+        presets=(),
+    )
+
+    def is_useful(preset: Preset) -> bool:
+        return any(preset.selects(model, result.backend(backend)) for model in models for backend in model.backends)
+
+    return replace(result, presets=tuple(preset for preset in suite.presets if is_useful(preset)))
