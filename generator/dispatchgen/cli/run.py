@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from pydantic import ValidationError
 from rich.console import Console
 
 from dispatchgen.buildtree.build import BuildReport, build, configure, write_sources
@@ -19,13 +20,17 @@ from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
 from dispatchgen.buildtree.state import state_after
 from dispatchgen.cli.progress import say, showing
-from dispatchgen.errors import CheckFailed, DispatchgenError, Problem
+from dispatchgen.errors import CheckFailed, DispatchgenError, ManifestError, Place, Problem
 from dispatchgen.files import write_if_changed
 from dispatchgen.iree.configure import DEFAULT_TIMEOUT
 from dispatchgen.iree.tools import HOST_BIN_DIR, Tools, explicit_folder, find_tools, wheel_version
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.update import Change, raise_all, update_locks
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
+from dispatchgen.manifest.names import did_you_mean
+from dispatchgen.manifest.names import show as show_name
+from dispatchgen.manifest.schema import RunSection
+from dispatchgen.manifest.select import select
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.render.cmake import render_cmake
 from dispatchgen.results import table
@@ -113,7 +118,10 @@ def _run(request: _Request, console: Console) -> None:
       CheckFailed: something did not compile or run, or nothing was measured.
     """
     whole = load_suite(request.manifest)
-    suite, shapes = _select(whole, request)
+    settings = _settings(request)
+    suite = _with_devices(
+        select(whole, request.models, request.backends, request.preset, request.shapes), request.devices
+    )
     tools, programs = _find_programs(request)
     locks, unlocked = _lock(request, console, tools, whole, suite)
     problems = [problem for of_model in unlocked.values() for problem in of_model]
@@ -128,8 +136,9 @@ def _run(request: _Request, console: Console) -> None:
         runtime_version=_runtime_version(tools),
         timeout=request.timeout,
     )
+    timed = replace(suite, models=tuple(replace(m, run=replace(m.run, **settings)) for m in suite.models))
     with showing(console, "running") as show:
-        results = collect(Plan(suite, locks, shapes), runner, tree, state, show)
+        results = collect(Plan(timed, locks), runner, tree, state, show)
     results = results.model_copy(update={"build_failures": tuple(_build_failures(report, unlocked))})
     _print(results, request)
     if problems:
@@ -139,8 +148,43 @@ def _run(request: _Request, console: Console) -> None:
         raise CheckFailed(*failures)
 
 
-def _select(whole: Suite, request: _Request) -> tuple[Suite, frozenset[str] | None]:
-    return whole, frozenset(request.shapes) or None
+def _settings(request: _Request) -> dict[str, Any]:
+    """The run settings that replace the manifest's. Raises BadParameter by the manifest's own rules."""
+    given = {"min_time": request.min_time, "repetitions": request.repetitions, "batch_size": request.batch_size}
+    settings = {name: value for name, value in given.items() if value is not None}
+    try:
+        RunSection.model_validate(settings)
+    except ValidationError as error:
+        first = error.errors()[0]
+        option = str(first["loc"][0]).replace("_", "-")
+        raise click.BadParameter(first["msg"], param_hint=f"--{option}") from None
+    return settings
+
+
+def _with_devices(suite: Suite, wanted: Sequence[str]) -> Suite:
+    """The suite with these devices (by key or URI) only, and the backends and models that run on them.
+
+    Raises ManifestError for a device that there is not.
+    """
+    if not wanted:
+        return suite
+    known = {name for backend in suite.backends for device in backend.devices for name in (device.id, device.uri)}
+    place = Place(str(suite.manifest))
+    unknown = [
+        Problem(f"there is no device {show_name(name)} among those selected", place, did_you_mean(name, sorted(known)))
+        for name in dict.fromkeys(wanted)
+        if name not in known
+    ]
+    if unknown:
+        raise ManifestError(*unknown)
+    narrowed = (
+        replace(backend, devices=tuple(d for d in backend.devices if d.id in wanted or d.uri in wanted))
+        for backend in suite.backends
+    )
+    backends = tuple(backend for backend in narrowed if backend.devices)
+    ids = {backend.id for backend in backends}
+    models = (replace(model, backends=tuple(b for b in model.backends if b in ids)) for model in suite.models)
+    return replace(suite, backends=backends, models=tuple(model for model in models if model.backends))
 
 
 def _find_programs(request: _Request) -> tuple[Tools, BuildPrograms]:

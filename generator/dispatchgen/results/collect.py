@@ -27,13 +27,14 @@ OnStart = Callable[[int, int, str], None]
 class Plan:
     """What is to be run."""
 
-    suite: Suite  #: Narrowed to the models, backends and devices to run; each model with the run settings to use.
-    locks: Mapping[str, Lock]  #: By model id.
-    shapes: frozenset[str] | None = None  #: Labels of the shapes to run; None: all.
+    #: Narrowed to the models, shapes, backends and devices to run; each model with the run settings to use.
+    suite: Suite
+    locks: Mapping[str, Lock]  #: Of the whole models, by model id.
 
     def calls(self, model: Model) -> list[Call]:
         """The calls of a model that are run."""
-        return [call for call in self.locks[model.id].calls if self.shapes is None or call.shape in self.shapes]
+        labels = {shape.label for shape in model.shapes}
+        return [call for call in self.locks[model.id].calls if call.shape in labels]
 
 
 @dataclass(frozen=True)
