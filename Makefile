@@ -4,7 +4,7 @@
 #   make test          run the tests               (PYTEST_FLAGS="-m 'not slow'" for the quick ones)
 #   make lint          ruff, mypy
 #   make bench         run the benchmarks of dispatchgen itself
-#   make docs          write the generated part of docs/cli.md anew
+#   make docs          write the generated pages of docs/ anew
 #   make requirements  resolve the pinned set of dependencies anew
 #   make clean         remove what all of these made
 #
@@ -53,7 +53,8 @@ $(stamp): $(requirements) pyproject.toml $(chosen)
 	@touch $@
 
 demo: $(stamp)
-	$(bin)/dispatchgen run samples/demo/benchmarks.yaml
+	$(bin)/dispatchgen run samples/mlp/benchmarks.yaml
+	$(bin)/dispatchgen run samples/magika/benchmarks.yaml
 
 test: $(stamp)
 	$(bin)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal $(PYTEST_FLAGS)

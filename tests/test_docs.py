@@ -160,7 +160,7 @@ def _anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 
-def test_the_command_line_reference_is_current() -> None:
+def test_the_generated_pages_are_current() -> None:
     command = [sys.executable, str(support.REPOSITORY / "docs" / "generate.py"), "--check"]
     done = subprocess.run(command, env=support.cli_environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,0 +1,75 @@
+"""The samples: their locks and build files are current, and each of them is measured completely."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import support
+
+_SAMPLES = sorted(path.parent.name for path in support.REPOSITORY.glob("samples/*/benchmarks.yaml"))
+
+#: The release of IREE that the samples' locks were made with: the default one of the Makefile.
+_LOCKED_WITH = (3, 13)
+
+#: How many dispatches each call of a sample runs, by model and call.
+_DISPATCHES = {
+    "control_flow": {
+        ("control_flow", "small"): 3,
+        ("control_flow", "large"): 3,
+        ("control_flow", "no_steps"): 2,
+    },
+    "magika": {("magika", "N1"): 13, ("magika", "N4"): 13},
+    "mlp": {("mlp", "B1"): 2, ("mlp", "B32"): 2, ("mlp", "B128"): 2, ("mlp_static", "static"): 2},
+    "squeezenet": {("squeezenet", "static"): 29},
+}
+
+
+@pytest.fixture
+def sample_copy(request: pytest.FixtureRequest, samples_dir: Path, tmp_path: Path) -> Path:
+    """A copy of the sample that the test is about."""
+    copy = tmp_path / "sample"
+    shutil.copytree(samples_dir / request.param, copy, ignore=shutil.ignore_patterns(".dispatchgen", "build"))
+    return copy
+
+
+def test_every_sample_is_expected() -> None:
+    assert sorted(_DISPATCHES) == _SAMPLES
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sample_copy", _SAMPLES, indirect=True)
+def test_locks_are_current(sample_copy: Path, run_cli: support.RunCli, iree_tools: support.IreeTools) -> None:
+    if iree_tools.version != _LOCKED_WITH:
+        pytest.skip(f"the samples are locked with IREE {_LOCKED_WITH}, and this is {iree_tools.version}")
+    checked = run_cli("lock", "--check", cwd=sample_copy)
+    assert checked.code == 0, checked.stderr
+
+
+@pytest.mark.parametrize("sample", _SAMPLES)
+def test_build_files_are_current(sample: str, samples_dir: Path, run_cli: support.RunCli) -> None:
+    checked = run_cli("generate", "--cmake", "--check", cwd=samples_dir / sample)
+    assert checked.code == 0, checked.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.main_path
+@pytest.mark.parametrize("sample_copy", _SAMPLES, indirect=True)
+def test_every_dispatch_is_measured(
+    sample_copy: Path, request: pytest.FixtureRequest, run_cli: support.RunCli, iree_tools: support.IreeTools
+) -> None:
+    if iree_tools.version != _LOCKED_WITH:
+        shutil.rmtree(sample_copy / "locks")  # another compiler may form other dispatches
+    done = run_cli("run", "--min-time", "1x", "--json", "results.json", cwd=sample_copy)
+    assert done.code == 0, done.stderr
+    results = json.loads((sample_copy / "results.json").read_text())
+    coverage = {(call["model"], call["call"]): call["coverage"] for call in results["calls"]}
+    sample = request.node.callspec.params["sample_copy"]
+    assert coverage == {
+        call: {"dispatches": count, "measured": count, "skipped": 0, "failed": 0}
+        for call, count in _DISPATCHES[sample].items()
+    }
+    assert all(call["whole_model"]["timing"]["seconds"] > 0 for call in results["calls"])
