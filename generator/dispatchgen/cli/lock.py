@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import shlex
 import signal
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from dispatchgen.cli.progress import say, showing
 from dispatchgen.errors import CheckFailed, DispatchgenError, Place, Problem
 from dispatchgen.iree.configure import DEFAULT_TIMEOUT
 from dispatchgen.iree.tools import HOST_BIN_DIR, find_tools
@@ -90,7 +89,8 @@ def command(
 def _update(suite: Suite, models: tuple[Model, ...], arguments: _Arguments) -> None:
     tools = find_tools(arguments.iree_host_bin_dir)
     done: dict[str, Update] = {}
-    with _progress(len(models)) as progress:
+    console = Console(stderr=True)
+    with showing(console, "locking") as show:
         updates = update_locks(
             tools,
             suite,
@@ -98,12 +98,12 @@ def _update(suite: Suite, models: tuple[Model, ...], arguments: _Arguments) -> N
             force=arguments.force,
             jobs=arguments.jobs,
             timeout=arguments.timeout,
-            on_start=progress.started,
+            on_start=lambda model: show(len(done), len(models), model.name),
         )
         with closing(updates):
             for update in updates:
                 done[update.model.id] = update
-                progress.finished(update.model, _sentence(suite, update))
+                say(console, f"{update.model.name}: {_sentence(suite, update)}")
     _print_coverage(models, {id_: update.lock for id_, update in done.items() if update.lock is not None})
     problems = [problem for model in models for problem in done[model.id].problems]
     if problems:
@@ -113,14 +113,20 @@ def _update(suite: Suite, models: tuple[Model, ...], arguments: _Arguments) -> N
 def _check(suite: Suite, models: tuple[Model, ...], arguments: _Arguments) -> None:
     tools = find_tools(arguments.iree_host_bin_dir)
     done: dict[str, Check] = {}
-    with _progress(len(models)) as progress:
+    console = Console(stderr=True)
+    with showing(console, "checking") as show:
         checks = check_locks(
-            tools, suite, models, jobs=arguments.jobs, timeout=arguments.timeout, on_start=progress.started
+            tools,
+            suite,
+            models,
+            jobs=arguments.jobs,
+            timeout=arguments.timeout,
+            on_start=lambda model: show(len(done), len(models), model.name),
         )
         with closing(checks):
             for check in checks:
                 done[check.model.id] = check
-                progress.finished(check.model, "is as locked" if check.ok else _verdict(check))
+                say(console, f"{check.model.name}: {'as locked' if check.ok else _verdict(check)}")
     _print_coverage(models, {id_: check.lock for id_, check in done.items() if check.lock is not None})
     in_order = [done[model.id] for model in models]
     problems = [problem for check in in_order for problem in check.problems]
@@ -173,40 +179,3 @@ def _print_coverage(models: tuple[Model, ...], locks: dict[str, Lock]) -> None:
         if model.id in locks:
             for line in coverage(model, locks[model.id]):
                 click.echo(line)
-
-
-class _Display:
-    """Says what is being done: a bar on a terminal, a line per model elsewhere; on stderr, results go to stdout."""
-
-    def __init__(self, progress: Progress, total: int):
-        self._progress = progress
-        self._bar = progress.add_task("", total=total)
-        self._running: dict[str, str] = {}
-
-    def started(self, model: Model) -> None:
-        self._running[model.id] = model.name
-        self._describe()
-
-    def finished(self, model: Model, sentence: str) -> None:
-        self._running.pop(model.id, None)
-        self._progress.console.print(f"{model.name}: {sentence}", markup=False, highlight=False, soft_wrap=True)
-        self._progress.advance(self._bar)
-        self._describe()
-
-    def _describe(self) -> None:
-        names = list(self._running.values())
-        text = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
-        self._progress.update(self._bar, description=text)
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[_Display]:
-    console = Console(stderr=True)
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        yield _Display(progress, total)

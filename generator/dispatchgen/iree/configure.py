@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from dispatchgen.errors import ModelError, Place, Problem, ToolError
@@ -129,7 +130,7 @@ def configure(
         if not problems:
             raise _of_model(model, process.failure(result), ModelError)
         where = f"model {model.name} on backend {backend.name}"
-        raise ModelError(*(Problem(f"{where}: {p.message}", p.place) for p in problems))
+        raise ModelError(*(Problem(f"{where}: {p.message}", _as_given(p.place, source)) for p in problems))
     return output
 
 
@@ -145,6 +146,13 @@ def diagnostics(stderr: str, limit: int = _ERRORS_SHOWN) -> Sequence[Problem]:
         place = Place(match["file"], row, int(match["column"])) if row > 0 else Place(match["file"])
         problems.append(Problem(process.shorten(match["text"]), place))
     return problems[:limit]
+
+
+def _as_given(place: Place | None, source: Path) -> Place | None:
+    """A place in the source by the path that the user knows it by, which is not the one the compiler was given."""
+    if place is None or place.file != str(source.absolute()):
+        return place
+    return replace(place, file=str(source))
 
 
 def _of_model(model: Model, problem: Problem, error: type[ModelError] | type[ToolError]) -> ModelError | ToolError:

@@ -329,7 +329,7 @@ def _problems(error: DispatchgenError | None, model: Model) -> tuple[Problem, ..
     problems = [] if error is None else error.problems
     named = (
         problem
-        if model.name in problem.message
+        if problem.message.startswith(f"model {model.name}")
         else Problem(f"model {model.name}: {problem.message}", problem.place, problem.hint)
         for problem in problems
     )

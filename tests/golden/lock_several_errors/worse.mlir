@@ -1,0 +1,1 @@
+module { no.such_operation }
