@@ -30,7 +30,13 @@ class Configured:
         extra = ["--iree-input-type=torch"] if source.stem == "torchsym" else []
         output = self.folder / f"{source.stem}{abs(hash(tuple(flags)))}.mlir"
         if not output.exists():
-            command = [self.tools.compile, *FLAGS, *flags, *extra, "--compile-to=executable-configurations"]
+            command: list[str | Path] = [
+                self.tools.compile,
+                *FLAGS,
+                *flags,
+                *extra,
+                "--compile-to=executable-configurations",
+            ]
             subprocess.run([*command, source, "-o", output], check=True)
         return output
 
@@ -38,7 +44,14 @@ class Configured:
         """The compiled module of a configured module, or of a benchmark module."""
         output = configured.with_suffix(".vmfb")
         if not output.exists():
-            command = [self.tools.compile, *FLAGS, "--compile-from=executable-configurations", configured, "-o", output]
+            command: list[str | Path] = [
+                self.tools.compile,
+                *FLAGS,
+                "--compile-from=executable-configurations",
+                configured,
+                "-o",
+                output,
+            ]
             subprocess.run(command, check=True)
         return output
 
@@ -52,6 +65,14 @@ def onnx_model(package: str, path: str, output: Path) -> Path:
     assert spec is not None and spec.submodule_search_locations
     source = Path(next(iter(spec.submodule_search_locations))) / path
     if not output.exists():
-        command = [sys.executable, "-m", "iree.compiler.tools.import_onnx", source, "--opset-version=17", "-o", output]
+        command: list[str | Path] = [
+            sys.executable,
+            "-m",
+            "iree.compiler.tools.import_onnx",
+            source,
+            "--opset-version=17",
+            "-o",
+            output,
+        ]
         subprocess.run(command, check=True)
     return output

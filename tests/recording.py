@@ -38,7 +38,12 @@ def record(
     tools: IreeTools, module: Path, function: str, inputs: Sequence[str], output: Path
 ) -> Sequence[RecordedDispatch]:
     """Runs a function of a module on the CPU under recording and reads what was recorded."""
-    command = [tools.run_module, f"--module={module}", "--device=local-sync", f"--function={function}"]
+    command: list[str | Path] = [
+        tools.run_module,
+        f"--module={module}",
+        "--device=local-sync",
+        f"--function={function}",
+    ]
     command += [f"--device_replay_output={output}", *(f"--input={value}" for value in inputs)]
     subprocess.run(command, check=True, capture_output=True)
     dump = subprocess.run([tools.dump_replay, "--format=jsonl", output], check=True, capture_output=True, text=True)

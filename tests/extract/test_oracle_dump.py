@@ -22,15 +22,20 @@ pytestmark = pytest.mark.main_path
 Facts = tuple[str, tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 STATIC_MLP = """
-func.func @main(%x: tensor<4x64xf32>, %w1: tensor<64x128xf32>, %w2: tensor<128x32xf32>) -> tensor<4x32xf32> {
+!x = tensor<4x64xf32>
+!w1 = tensor<64x128xf32>
+!h = tensor<4x128xf32>
+!w2 = tensor<128x32xf32>
+!y = tensor<4x32xf32>
+func.func @main(%x: !x, %w1: !w1, %w2: !w2) -> !y {
   %z = arith.constant 0.0 : f32
-  %e1 = tensor.empty() : tensor<4x128xf32>
-  %f1 = linalg.fill ins(%z : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
-  %h = linalg.matmul ins(%x, %w1 : tensor<4x64xf32>, tensor<64x128xf32>) outs(%f1 : tensor<4x128xf32>) -> tensor<4x128xf32>
-  %e2 = tensor.empty() : tensor<4x32xf32>
-  %f2 = linalg.fill ins(%z : f32) outs(%e2 : tensor<4x32xf32>) -> tensor<4x32xf32>
-  %o = linalg.matmul ins(%h, %w2 : tensor<4x128xf32>, tensor<128x32xf32>) outs(%f2 : tensor<4x32xf32>) -> tensor<4x32xf32>
-  return %o : tensor<4x32xf32>
+  %e1 = tensor.empty() : !h
+  %f1 = linalg.fill ins(%z : f32) outs(%e1 : !h) -> !h
+  %h = linalg.matmul ins(%x, %w1 : !x, !w1) outs(%f1 : !h) -> !h
+  %e2 = tensor.empty() : !y
+  %f2 = linalg.fill ins(%z : f32) outs(%e2 : !y) -> !y
+  %y = linalg.matmul ins(%h, %w2 : !h, !w2) outs(%f2 : !y) -> !y
+  return %y : !y
 }
 """
 
@@ -56,7 +61,11 @@ def check(configured: Configured, source: Path, folder: Path, bindings: str = "i
     """Compares extraction with the dump pass; returns the number of executables."""
     flags = ["--iree-scheduling-optimize-bindings=true"] if bindings == "fused" else []
     dump = folder / "dump"
-    command = [configured.tools.compile, *(f for f in FLAGS if not flags or "optimize-bindings" not in f), *flags]
+    command: list[str | Path] = [
+        configured.tools.compile,
+        *(f for f in FLAGS if not flags or "optimize-bindings" not in f),
+        *flags,
+    ]
     command += ["--compile-to=executable-configurations", f"--iree-hal-dump-executable-benchmarks-to={dump}"]
     module = folder / "configured.mlir"
     subprocess.run([*command, source, "-o", module], check=True)

@@ -38,6 +38,8 @@ CALLS = [
 def test_small_program(
     name: str, function: str, inputs: list[str], configured: Configured, models_dir: Path, tmp_path: Path
 ) -> None:
+    if name == "ctrl" and configured.tools.version < (3, 13):
+        pytest.skip("IREE 3.12 itself cannot run this program: OUT_OF_RANGE in hal.device.queue.execute")
     module = configured.module(models_dir / f"{name}.mlir")
     assert_same(configured, module, function, inputs, tmp_path, unknown_allowed=name == "nonzero")
 

@@ -54,6 +54,8 @@ def parse(text: str, scalar: str | None = None) -> ConcreteInput:
             return ConcreteInput(scalar, None, (_number(text),))
         type_, _, values = text.partition("=")
         *dims, element = type_.split("x")
+        if not element.isidentifier():
+            raise ValueError
         data = tuple(_number(value) for value in values.replace(",", " ").split()) if values else None
         return ConcreteInput(element, tuple(int(dim) for dim in dims), data)
     except ValueError:

@@ -177,13 +177,14 @@ def _fill(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) -> Non
 
 def _copy(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) -> None:  # noqa: ARG001
     view = op.operation.opview
-    source, length = frame[view.source], frame[view.length]
-    content: bytes | Unknown = Unknown(f"the result of {op.name}")
-    if isinstance(source, Resource):
-        at = _sum(source.offset, frame[view.source_offset])
-        if isinstance(at, int) and isinstance(length, int) and length > 0:
-            content = source.storage.read(at, length)
-    _write(frame[view.target], frame[view.target_offset], length, content)
+    source, target, length = frame[view.source], frame[view.target], frame[view.length]
+    if isinstance(source, Resource) and isinstance(target, Resource) and isinstance(length, int):
+        source_start = _sum(source.offset, frame[view.source_offset])
+        start = _sum(target.offset, frame[view.target_offset])
+        if isinstance(start, int) and isinstance(source_start, int):
+            target.storage.copy(start, length, source.storage, source_start)
+            return
+    _write(target, frame[view.target_offset], length, Unknown(f"the result of {op.name}"))
 
 
 _COMMANDS = {

@@ -51,6 +51,16 @@ class Storage:
         self._writes = [old for old in self._writes if old.start < start or old.stop > stop]
         self._writes.append(_Write(start, stop, content))
 
+    def copy(self, start: int, length: int, source: Storage, source_start: int) -> None:
+        """Copies what is known of a range of another storage, and the reasons for what is not."""
+        shift = start - source_start
+        copied = list(source._writes)
+        self.write(start, length, source.unwritten)
+        for write in copied:
+            first, last = max(write.start, source_start), min(write.stop, source_start + length)
+            if first < last:
+                self.write(first + shift, last - first, _rotated(write.content, first - write.start))
+
     def forget(self, reason: Unknown) -> None:
         """Makes the whole storage unknown."""
         self.unwritten = reason
@@ -85,6 +95,14 @@ class Storage:
                 return piece
             pieces.append(piece)
         return b"".join(pieces)
+
+
+def _rotated(content: bytes | Unknown, by: int) -> bytes | Unknown:
+    """Repeating bytes as they go on after `by` bytes."""
+    if isinstance(content, Unknown):
+        return content
+    phase = by % len(content)
+    return content[phase:] + content[:phase]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,244 @@
+"""Extraction of whole programs: counts, names, skips; benchmark modules that really run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from configured import Configured
+from dispatchgen.errors import ShapeError
+from dispatchgen.extract import emit
+from dispatchgen.extract.extraction import Extraction, extract
+from dispatchgen.extract.program import Program
+from dispatchgen.iree import ir
+from dispatchgen.lock.schema import BackendLock, Benchmark, Call
+
+pytestmark = pytest.mark.main_path
+
+
+def call(name: str, *inputs: str, function: str = "main") -> Call:
+    return Call(name=name, function=function, shape=name, symbols={}, inputs=inputs)
+
+
+def mlp(*batches: int) -> list[Call]:
+    return [call(f"B{b}", f"{b}x64xf32", "64x128xf32", "128x32xf32") for b in batches]
+
+
+@contextmanager
+def extraction(module: Path, calls: Sequence[Call], previous: BackendLock | None = None) -> Iterator[Extraction]:
+    with ir.read_module(module) as operation:
+        yield extract(Program(operation), calls, "cpu", previous)
+
+
+def lock(module: Path, calls: Sequence[Call], previous: BackendLock | None = None) -> BackendLock:
+    with extraction(module, calls, previous) as found:
+        return found.lock
+
+
+def benchmarks(found: BackendLock) -> dict[str, dict[str, int]]:
+    return {b.name: b.counts for d in found.dispatches for b in d.benchmarks}
+
+
+def test_counts_of_calls_branches_and_loops(configured: Configured, models_dir: Path) -> None:
+    calls = [call("big", "130x64xf32", "7x64xf32", "3"), call("small", "7x64xf32", "7x64xf32", "1")]
+    found = lock(configured.module(models_dir / "ctrl.mlir"), calls)
+    assert benchmarks(found) == {
+        "matmul_Dx64x64_f32__big": {"big": 2},
+        "matmul_Dx64x64_f32__small": {"big": 1, "small": 2},
+        "elementwise_D_f32__big": {"big": 3},
+        "elementwise_D_f32__small": {"small": 1},
+        "elementwise_broadcast_D_f32__big": {"big": 1, "small": 1},
+    }
+    assert not found.skipped
+
+
+def test_sites_of_equal_workload_and_other_constants_stay_apart(configured: Configured, models_dir: Path) -> None:
+    found = lock(configured.module(models_dir / "merge.mlir"), [call("B6", "6x256xf32", "6x256xf32", "64", "128")])
+    (dispatch,) = found.dispatches
+    assert len(dispatch.benchmarks) == 2
+    assert len({b.workload for b in dispatch.benchmarks}) == 1
+    assert len({b.constants for b in dispatch.benchmarks}) == 2
+
+
+def test_a_read_back_is_named_and_the_rest_goes_on(configured: Configured, models_dir: Path) -> None:
+    found = lock(configured.module(models_dir / "nonzero.mlir"), [call("N130", "130xf32")])
+    assert benchmarks(found) == {"reduction_D_f32xi64__N130": {"N130": 1}}
+    (skipped,) = found.skipped
+    assert skipped.export == "main_dispatch_1_elementwise_broadcast_D_f32"
+    assert skipped.calls == ("N130",)
+    assert skipped.reason == (
+        "its size depends on stream.resource.load of what the dispatch reduction_D_f32xi64 computes on the device"
+    )
+
+
+def test_a_dispatch_that_does_not_run_is_named(configured: Configured, models_dir: Path) -> None:
+    found = lock(configured.module(models_dir / "ctrl.mlir"), [call("none", "5x64xf32", "7x64xf32", "0")])
+    assert [(s.operation, s.reason) for s in found.skipped] == [
+        ("elementwise_D_f32", "it does not run at any of the shapes")
+    ]
+
+
+def test_what_no_call_reaches_is_named(configured: Configured) -> None:
+    source = configured.folder / "unreached.in.mlir"
+    body = "%y = arith.{op} %x, %x : tensor<4xf32>\n  return %y : tensor<4xf32>"
+    source.write_text(
+        "\n".join(
+            f"func.func @{name}(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  {body.format(op=op)}\n}}"
+            for name, op in (("add", "addf"), ("mul", "mulf"))
+        )
+    )
+    found = lock(configured.module(source), [call("static", "4xf32", function="add")])
+    assert [s.reason for s in found.skipped] == ["only @mul dispatches it, which no call reaches"]
+
+
+def test_a_shape_that_the_program_rejects_names_the_call(configured: Configured, models_dir: Path) -> None:
+    module = configured.module(models_dir / "assume.mlir")
+    with pytest.raises(ShapeError, match=r"(?s)dim 1 of input 0 is 17; the program assumes 16 to 4096.*shape S17"):
+        lock(module, [call("S17", "2x17x64xf32", "64x128xf32")])
+
+
+def test_a_renewed_extraction_keeps_names(configured: Configured, models_dir: Path) -> None:
+    module = configured.module(models_dir / "mlp.mlir")
+    before = lock(module, mlp(1, 42))
+    assert lock(module, mlp(1, 42), before) == before
+    more = benchmarks(lock(module, mlp(7, 42, 1), before))
+    assert benchmarks(before).keys() < more.keys()
+
+
+def test_a_layer_in_front_changes_no_other_module(configured: Configured, models_dir: Path) -> None:
+    """Promise 3 and 4: names and bytes of the other dispatches stay."""
+    text = (models_dir / "mlp.mlir").read_text()
+    source = configured.folder / "deeper.in.mlir"
+    source.write_text(
+        text.replace(
+            "%z = arith.constant 0.0 : f32", "%z = arith.constant 0.0 : f32\n  %half = arith.constant 0.5 : f32"
+        )
+        .replace("ins(%x, %w1 :", "ins(%scaled, %w1 :")
+        .replace(
+            "  %e1 = tensor.empty",
+            """  %e0 = tensor.empty(%d) : tensor<?x64xf32>
+  %t = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "reduction"]} outs(%x : tensor<?x64xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %o : f32
+  } -> tensor<?x64xf32>
+  %scaled = linalg.softmax dimension(1) ins(%x : tensor<?x64xf32>) outs(%e0 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %e1 = tensor.empty""",  # noqa: E501
+            1,
+        )
+    )
+    with extraction(configured.module(models_dir / "mlp.mlir"), mlp(1, 42)) as found:
+        before, old_modules = found.lock, dict(found.modules())
+    with extraction(configured.module(source), mlp(1, 42), before) as found:
+        after, new_modules = found.lock, dict(found.modules())
+    assert len(after.dispatches) > len(before.dispatches)
+    kept = {dispatch.name for dispatch in before.dispatches}
+    assert {name: text for name, text in new_modules.items() if name in kept} == old_modules
+    symbols = {d.name: d.export for d in before.dispatches}
+    shifted = [d.name for d in after.dispatches if d.name in symbols and d.export != symbols[d.name]]
+    assert shifted, "the test shows nothing where IREE's numbers did not shift"
+
+
+def run_benchmarks(configured: Configured, text: str, folder: Path, device: str = "local-sync") -> list[str]:
+    """Compiles and runs a benchmark module; returns the names of what ran."""
+    module = folder / "module.mlir"
+    module.write_text(text)
+    output = folder / "out.json"
+    command: list[str | Path] = [configured.tools.benchmark_module, f"--module={configured.compiled(module)}"]
+    command += [f"--device={device}", "--benchmark_min_time=1x", f"--benchmark_out={output}"]
+    subprocess.run(command, check=True, capture_output=True)
+    return [row["name"].split("/")[0].removeprefix("BM_") for row in json.loads(output.read_text())["benchmarks"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs"),
+    [
+        ("embed", ["3x17xi64", "1000x256xf32"]),
+        ("multi", ["2x24x32xf32", "2x40x32xf32", "57xf32"]),
+        ("merge", ["6x256xf32", "6x256xf32", "64", "128"]),
+        ("mul", ["0xf32", "0xf32"]),
+    ],
+)
+def test_modules_run(
+    name: str, inputs: list[str], configured: Configured, models_dir: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    function = "attn" if name == "multi" else "main"
+    with extraction(configured.module(models_dir / f"{name}.mlir"), [call("S", *inputs, function=function)]) as found:
+        modules = dict(found.modules())
+        expected = {d.name: [b.name for b in d.benchmarks] for d in found.lock.dispatches}
+    assert modules
+    for dispatch, text in modules.items():
+        assert run_benchmarks(configured, text, tmp_path_factory.mktemp(dispatch)) == expected[dispatch]
+
+
+def test_index_operands_stay_in_bounds_whatever_ran_before(
+    configured: Configured, models_dir: Path, tmp_path: Path
+) -> None:
+    """A gather whose output, of a first benchmark, would lie where a second reads its indices from, were they not apart."""
+    calls = [call(f"S{s}", f"1x{s}xi64", "1000x256xf32") for s in (4000, 1, 64)]
+    with extraction(configured.module(models_dir / "embed.mlir"), calls) as found:
+        ((_, text),) = found.modules()
+        (dispatch,) = found.lock.dispatches
+    assert dispatch.written == (False, False, True)
+    names = [benchmark.name for benchmark in dispatch.benchmarks]
+    assert run_benchmarks(configured, text, tmp_path) == names
+
+
+@given(data=st.data())
+def test_read_and_written_bindings_never_share_memory(data: st.DataObject) -> None:
+
+    written = data.draw(st.lists(st.booleans(), min_size=1, max_size=4))
+    lengths = data.draw(
+        st.lists(st.lists(st.integers(0, 5000), min_size=len(written), max_size=len(written)), min_size=1, max_size=3)
+    )
+    found = [
+        Benchmark(name=f"b{i}", workload=(), constants=(), bindings=tuple(each), counts={})
+        for i, each in enumerate(lengths)
+    ]
+    read_size = max(emit._size(b, written, False) for b in found)
+    total = read_size + max(emit._size(b, written, True) for b in found)
+    for benchmark in found:
+        spans = list(zip(emit._offsets(benchmark, written, read_size), benchmark.bindings, written, strict=True))
+        for offset, length, is_written in spans:
+            assert offset % 256 == 0 and offset + length <= total
+            assert (offset >= read_size) if is_written else (offset + length <= read_size)
+        ordered = sorted((offset, length) for offset, length, _ in spans if length)
+        assert all(a + size <= b for (a, size), (b, _) in zip(ordered, ordered[1:], strict=False))
+
+
+@given(st.text())
+def test_symbols_are_quoted_as_mlir_reads_them(name: str) -> None:
+    from iree.compiler import ir as mlir
+
+    name = name.encode("utf-8", "replace").decode()
+    with mlir.Context():
+        if name:
+            assert mlir.FlatSymbolRefAttr(mlir.Attribute.parse(ir.symbol_text(name))).value == name
+
+
+def test_names_of_an_importer(configured: Configured, tmp_path: Path) -> None:
+    """Entry names with `$`, dots and spaces, as importers make them, reach no symbol of a module."""
+    source = tmp_path / "names.in.mlir"
+    source.write_text(
+        """func.func @"a b.c$d"(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %y = arith.addf %x, %x : tensor<?xf32>
+  return %y : tensor<?xf32>
+}"""
+    )
+    calls = [call("N5", "5xf32", function="a b.c$d")]
+    with extraction(configured.module(source), calls) as found:
+        ((name, text),) = found.modules()
+    assert name == "elementwise_D_f32"
+    assert "a b" not in text
+    assert run_benchmarks(configured, text, tmp_path) == ["elementwise_D_f32__N5"]
+
+
+def test_a_dispatch_without_benchmarks_has_no_module(configured: Configured, models_dir: Path) -> None:
+    with extraction(configured.module(models_dir / "nonzero.mlir"), [call("N1", "1xf32")]) as found:
+        assert [name for name, _ in found.modules()] == [d.name for d in found.lock.dispatches]

@@ -1,0 +1,59 @@
+"""Inputs as `--input=` takes them."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dispatchgen.errors import ModelError
+from dispatchgen.extract.inputs import ConcreteInput, bind, buffer_view, parse
+from dispatchgen.manifest.suite import Input, Shape
+
+numbers = st.one_of(st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False, allow_infinity=False))
+tensors = st.builds(
+    ConcreteInput,
+    st.sampled_from(["f32", "i64", "bf16", "f8E4M3FN", "i1"]),
+    st.lists(st.integers(0, 4096), max_size=4).map(tuple),
+    st.one_of(st.none(), st.lists(numbers, min_size=1, max_size=5).map(tuple)),
+)
+
+
+@given(tensors)
+def test_round_trip(value: ConcreteInput) -> None:
+    assert parse(str(value)) == value
+
+
+@given(numbers)
+def test_scalar_round_trip(value: int | float) -> None:
+    assert parse(str(ConcreteInput("i64", None, (value,))), "i64").data == (value,)
+
+
+@pytest.mark.parametrize("text", ["", "4y4xf32", "4xf32=one", "-xf32", "4.5xf32"])
+def test_what_is_no_input_is_refused(text: str) -> None:
+    with pytest.raises(ModelError, match="cannot be read"):
+        parse(text)
+    with pytest.raises(ModelError, match="cannot be read"):
+        parse(text, "i32")
+
+
+def test_bind() -> None:
+    shape = Shape("B2", {"B": 2, "N": 7})
+    assert str(bind(Input("f32", ("B", 64)), shape)) == "2x64xf32"
+    assert str(bind(Input("i64", (2,), ("B", 16)), shape)) == "2xi64=2 16"
+    assert str(bind(Input("index", None, ("N",)), shape)) == "7"
+    assert str(bind(Input("f32", ()), shape)) == "f32"
+
+
+def test_contents() -> None:
+    assert buffer_view("x", parse("2xi64=4 16")).contents == struct.pack("<qq", 4, 16)
+    assert buffer_view("x", parse("1000xi32=-1")).contents == struct.pack("<i", -1), "one element stands for all"
+    assert buffer_view("x", parse("1000xi32")).contents is None
+    assert buffer_view("x", parse("2xf8E4M3FN=1 2")).contents is None
+
+
+def test_a_wrong_number_of_values_is_refused() -> None:
+    with pytest.raises(ModelError, match="x has 3 elements, but 2 values"):
+        buffer_view("x", parse("3xi32=1 2"))
