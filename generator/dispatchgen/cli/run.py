@@ -157,7 +157,7 @@ def _settings(request: _Request) -> dict[str, Any]:
     except ValidationError as error:
         first = error.errors()[0]
         option = str(first["loc"][0]).replace("_", "-")
-        raise click.BadParameter(first["msg"], param_hint=f"--{option}") from None
+        raise click.BadParameter(first["msg"].removeprefix("Value error, "), param_hint=f"--{option}") from None
     return settings
 
 
