@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from dispatchgen.errors import ManifestError, Place, Problem
-from dispatchgen.manifest.names import show
+from dispatchgen.manifest.names import MAX_NAME, show
 
 #: Largest file that is read, in bytes. A thousand models take about 0.2 MB.
 MAX_BYTES = 8 << 20
@@ -29,6 +29,7 @@ MAX_DEPTH = 50
 _SYNTAX_HINT = "check the indentation, and quote texts that hold `: `, ` #`, or start with one of `[]{}&*!|>%@`"
 #: What YAML 1.1 allows in a document (section 5.1).
 _NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufeff\uff00-\ufffd\U00010000-\U0010ffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile("\r\n|[\r\n]")
 #: Keys that need no quotes in the path of a key.
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]{1,80}")
@@ -81,7 +82,7 @@ def format_path(path: Path_) -> str:
         elif _PLAIN_KEY.fullmatch(part):
             text += f".{part}" if text else part
         else:
-            text += f"[{show(part).strip('`')!r}]" if part.isprintable() else f"[{show(part)}]"
+            text += f"[{part if len(part) <= MAX_NAME else part[:MAX_NAME] + '...'!r}]"
     return text
 
 
@@ -161,7 +162,8 @@ def _syntax_problem(error: yaml.MarkedYAMLError, text: str, file: str) -> Proble
 
 
 def _too_deep(place: Place) -> Problem:
-    return Problem(f"nested too deeply: at most {MAX_DEPTH} levels are allowed", place)
+    message = f"nested too deeply: at most {MAX_DEPTH} levels are allowed"
+    return Problem(message, place, "an alias (`*name`) inside of what it stands for has no end")
 
 
 def _start(node: yaml.Node, file: str) -> Place:
@@ -255,6 +257,9 @@ class _Builder:
 
     def _scalar(self, node: yaml.ScalarNode, kind: str, path: tuple[str | int, ...]) -> Any:
         text: str = node.value
+        if not text.isascii() and _SURROGATE.search(text):
+            self._add("half of a surrogate pair is not a character", node, path)
+            return None
         if kind in ("str", "timestamp", "value", "merge"):
             return text
         if kind == "null":
@@ -266,12 +271,18 @@ class _Builder:
             if kind in ("int", "float"):
                 # YAML 1.1 reads 1:30 as ninety; nobody means that.
                 construct = self._scalars.construct_yaml_int if kind == "int" else self._scalars.construct_yaml_float
-                return text if ":" in text else construct(node)
+                return text if ":" in text else self._number(construct(node), node, path)
         except (ValueError, KeyError, OverflowError):
             self._add(f"{show(text)} is not {_KINDS.get(kind, kind)} that can be read", node, path)
             return None
         self._add(f"the YAML tag {show(node.tag)} is not supported", node, path, "remove it")
         return None
+
+    def _number(self, number: int | float, node: yaml.ScalarNode, path: Path_) -> int | float | None:
+        if isinstance(number, int) and abs(number) >= 2**64:
+            self._add(f"{show(node.value)} is too large: 64 bits hold it no longer", node, path)
+            return None
+        return number
 
     def _add(self, message: str, node: yaml.Node, path: Path_, hint: str | None = None) -> None:
         place = replace(_start(node, self._file), key=format_path(path) or None)

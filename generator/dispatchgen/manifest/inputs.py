@@ -54,6 +54,8 @@ def why_not_a_symbol(text: str) -> str | None:
 
 def parse_input(text: str) -> Input:
     """The input that `text` describes. Raises ValueError with a message for people."""
+    if not text.strip():
+        raise ValueError("an empty input; a type such as `Bx64xf32` is needed")
     type_text, equals, values = text.partition("=")
     tokens = [token for token in _SEPARATORS.split(values) if token]
     if equals and not tokens:
@@ -149,7 +151,10 @@ def _parse_value(value: str | int | float, element: str) -> int | float | str:
     else:
         number = value
     if is_float:
-        return float(number)
+        try:
+            return float(number)
+        except OverflowError:
+            raise ValueError(f"a value is too large for {element}") from None
     if not isinstance(number, int):
         raise ValueError(f"{number} is not a value of {element}: an integer or a symbol")
     if problem := _range_problem(int(number), element):

@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 from dispatchgen.errors import Problem
 from dispatchgen.manifest.document import Document
 from dispatchgen.manifest.names import did_you_mean, show, show_all
-from dispatchgen.manifest.schema import json_schema
+from dispatchgen.manifest.schema import MANIFEST_VERSION, json_schema
 
 DataPath = tuple[str | int, ...]
 
@@ -21,6 +21,7 @@ _EXPECTED = {
     "dict_type": "a mapping",
     "model_type": "a mapping",
 }
+_BOUNDS = {"greater_than_equal": ("ge", "at least"), "less_than_equal": ("le", "at most")}
 
 
 def data_path(details: ErrorDetails, data: Any) -> DataPath:
@@ -40,20 +41,22 @@ def describe(details: ErrorDetails, document: Document) -> Problem:
     kind, found, key = details["type"], details["input"], str(details["loc"][-1]) if details["loc"] else ""
     place = document.place(path)
     if kind == "missing":
-        return Problem(f"the key {show(key)} is missing", place, f"add {show(key + ': ...')}")
+        value = MANIFEST_VERSION if key == "version" else "..."
+        return Problem(f"the key {show(key)} is missing", place, f"add `{key}: {value}`")
     if kind == "extra_forbidden":
-        allowed = sorted(set(_keys_at(path[:-1], document.data)) - set(_mapping_at(path[:-1], document.data)))
-        return Problem(f"unknown key {show(key)}", document.place(path, at_key=True), did_you_mean(key, allowed))
+        return Problem(
+            f"unknown key {show(key)}",
+            document.place(path, at_key=True),
+            did_you_mean(key, _keys_at(path[:-1], document.data)),
+        )
     if kind == "value_error":
         is_key = isinstance(found, str) and bool(path) and found == path[-1]
         return Problem(str(details["ctx"]["error"]), document.place(path, at_key=is_key))
     if kind == "kind" or kind in _EXPECTED:
         expected = details["msg"] if kind == "kind" else _EXPECTED[kind]
-        hint = (
-            'put it in quotes, e.g. "1"'
-            if expected.startswith("a text") and not isinstance(found, dict | list)
-            else None
-        )
+        hint = None
+        if expected == "a text" and isinstance(found, int | float):
+            hint = f'put it in quotes: "{str(found).lower()}"'
         if expected == "a list" and isinstance(found, str):
             hint = f"[{found}]" if found.isprintable() and len(found) < 80 else None
         return Problem(f"{_describe_value(found)}; {expected} is needed here", place, hint)
@@ -63,8 +66,10 @@ def describe(details: ErrorDetails, document: Document) -> Problem:
         return Problem("at least one entry is needed here", place, "remove the key to get its default, or fill it in")
     if kind == "string_too_short":
         return Problem("an empty text is not allowed here", place)
-    message = details["msg"].removeprefix("Input should be ")
-    return Problem(f"{_describe_value(found)}; {message} is needed here", place)
+    if kind in _BOUNDS:
+        bound = details["ctx"][_BOUNDS[kind][0]]
+        return Problem(f"{_describe_value(found)}; {_BOUNDS[kind][1]} {bound} is needed here", place)
+    return Problem(f"{_describe_value(found)}: {details['msg']}", place)
 
 
 def _describe_value(value: Any) -> str:
@@ -79,12 +84,6 @@ def _describe_value(value: Any) -> str:
     if isinstance(value, dict):
         return "found a mapping" + (f" with {show_all(value, 3)}" if value else "")
     return "found nothing"
-
-
-def _mapping_at(path: DataPath, data: Any) -> dict[str, Any]:
-    for part in path:
-        data = data[part]
-    return data if isinstance(data, dict) else {}
 
 
 def _keys_at(path: DataPath, data: Any) -> list[str]:

@@ -125,12 +125,18 @@ def _type(value: dict[str, Any]) -> str:
         return " or ".join(f"`{choice}`" for choice in value["enum"])
     if "const" in value:
         return f"`{value['const']}`"
+    if "anyOf" in value:  # an integer or a number
+        return _type(value["anyOf"][-1])
     kind = value.get("type")
     if kind == "array":
-        return f"list of {_type(value['items'])}"
+        return f"list of {_group(_type(value['items']))}"
     if kind == "object":
-        return f"mapping to {_type(value['additionalProperties'])}"
+        return f"mapping to {_group(_type(value['additionalProperties']))}"
     return {"string": "text", "integer": "integer", "number": "number", "boolean": "true or false"}[str(kind)]
+
+
+def _group(text: str) -> str:
+    return f"({text})" if " or " in text else text
 
 
 def _inputs() -> str:

@@ -97,7 +97,7 @@ class Resolver:
         for model in models:
             for backend in model.backends:
                 other = first.setdefault(f"{model.id}_{backend}".casefold(), model)
-                if other is not model:
+                if other.id.casefold() != model.id.casefold():
                     target = show(f"{model.id}_{backend}")
                     why = f"{show(model.name)} and {show(other.name)} both need the target {target}"
                     self._add(("models", model.name), why, "rename one of the models or backends", at_key=True)
@@ -219,6 +219,10 @@ class Resolver:
         source = section.source
         text, package = (source, None) if isinstance(source, str) else (source.path, source.package)
         where = (*path, "source") if package is None else (*path, "source", "path")
+        if package is not None and not sources.package_folders(package):
+            hint = "install it for the Python that runs dispatchgen"
+            self._add((*path, "source", "package"), f"there is no Python package {show(package)}", hint)
+            return Source(text, "mlir", package)
         fallback = Source(text, "mlir", package)
 
         def check() -> Source:

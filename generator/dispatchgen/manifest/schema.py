@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -20,6 +21,7 @@ from pydantic import (
 
 from dispatchgen.manifest.flags import compile_flag_problem, import_flag_problem, run_flag_problem
 from dispatchgen.manifest.inputs import MAX_SIZE, make_input, parse_input, why_not_a_symbol
+from dispatchgen.manifest.names import show
 from dispatchgen.manifest.suite import Bindings, Input
 
 #: Version of the manifest's format that this dispatchgen reads.
@@ -36,6 +38,7 @@ DEFAULT_BACKENDS: dict[str, Any] = {
 }
 
 _T = TypeVar("_T")
+_NOT_TEXT = re.compile("[;\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def _require(problem_of: Callable[[str], str | None]) -> AfterValidator:
@@ -53,15 +56,23 @@ def _text_problem(text: str) -> str | None:
     # CMake's lists are separated by `;`, and flag files and CTest's labels by line ends.
     if not text:
         return "an empty text is not allowed here"
-    if ";" in text or any(ord(char) < 32 or ord(char) == 127 for char in text):
+    if _NOT_TEXT.search(text):
         return "neither `;` nor line ends nor control characters are allowed here"
     return None
 
 
-def _min_time_problem(text: str) -> str | None:
-    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?s|[0-9]{1,9}x", text, re.ASCII) and float(text[:-1]) > 0:
-        return None
-    return "a time in seconds such as `0.5s`, or a number of iterations such as `100x`, above zero, is needed"
+def _check_min_time(value: object) -> object:
+    is_text = isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?s|[0-9]{1,9}x", value)
+    if isinstance(value, str) and is_text and float(value[:-1]) > 0:
+        return value
+    raise ValueError(
+        "a time in seconds such as `0.5s`, or a number of iterations such as `100x`, above zero, is needed"
+    )
+
+
+def _package_problem(text: str) -> str | None:
+    is_name = text.isascii() and all(part.isidentifier() for part in text.split("."))
+    return None if is_name else f"{show(text)} is not the import name of a Python package"
 
 
 def _word_problem(text: str) -> str | None:
@@ -139,7 +150,7 @@ class BackendSection(_Section):
 class PackagedSource(_Section):
     """A file that an installed Python package ships."""
 
-    package: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")] = Field(
+    package: Annotated[str, _require(_package_problem)] = Field(
         description="Import name of the package. It is looked for, not imported."
     )
     path: Text = Field(description="Path of the file, relative to the package's folder.")
@@ -238,7 +249,7 @@ class ShapeSection(_Section):
 class RunSection(_Section):
     """How benchmarks are timed."""
 
-    min_time: Annotated[str, _require(_min_time_problem)] | None = Field(
+    min_time: Annotated[str, BeforeValidator(_check_min_time)] | None = Field(
         default=None,
         description="How long a benchmark runs: seconds such as `0.5s`, or iterations such as `100x`. "
         "Default: the benchmark library's own.",
@@ -353,8 +364,9 @@ def _without_null(schema: Any) -> Any:
     for key, value in schema.items():
         if (key == "default" and value is None) or (key == "title" and isinstance(value, str)):
             continue
-        if key == "anyOf":
-            result.update(_without_null(next(branch for branch in value if branch != {"type": "null"})))
+        branches = [branch for branch in value if branch != {"type": "null"}] if key == "anyOf" else []
+        if len(branches) == 1:
+            result.update(_without_null(branches[0]))
         else:
-            result[key] = _without_null(value)
+            result[key] = _without_null(branches or value)
     return result

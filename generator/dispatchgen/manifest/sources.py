@@ -86,12 +86,8 @@ def checked_suite_path(path: str, root: Path, *, allow_outside: bool) -> str:
 
 
 def checked_package_path(package: str, path: str) -> str:
-    """`path` made plain, once it is known to be a file of the installed package. Raises SourceProblem."""
+    """`path` made plain, once it is known to be a file of the package, which is installed. Raises SourceProblem."""
     folders = package_folders(package)
-    if not folders:
-        raise SourceProblem(
-            f"the Python package {show(package)} is not installed", "install it for the Python that runs dispatchgen"
-        )
     # Installed files may be links into a store (uv, Nix): only the written path is held to the package.
     plain = posixpath.normpath(path)
     if _leaves(plain):
