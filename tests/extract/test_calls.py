@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ func.func @constant() -> index {
 
 
 def model(
-    inputs: Mapping[str | None, tuple[Input, ...]] | None = None,
+    inputs: Mapping[Any, tuple[Input, ...]] | None = None,
     shapes: tuple[Shape, ...] = (Shape("static"),),
     entry: str | None = None,
 ) -> Model:
