@@ -1,0 +1,104 @@
+"""What people read."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from dispatchgen.results import table
+from dispatchgen.results.schema import BuildFailure, CallResult, DeviceUsed, NotRun, Results
+from dispatchgen.results.table import format_seconds, format_share
+from dispatchgen.results.verdict import verdict
+
+from .test_assemble import dispatch, result
+
+DEVICE = DeviceUsed(id="sync", uri="local-sync", run_flags=())
+
+
+def results(*calls: CallResult, not_run: tuple[NotRun, ...] = (), failures: tuple[BuildFailure, ...] = ()) -> Results:
+    return Results(
+        dispatchgen="0",
+        compiler="3.13",
+        runtime=None,
+        started="2026-01-01T00:00:00+00:00",
+        host=None,
+        calls=calls,
+        not_run=not_run,
+        build_failures=failures,
+    )
+
+
+def printed(data: Results) -> str:
+    stream = io.StringIO()
+    Console(file=stream, width=200).print(table.render(data), highlight=False)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "0.00 ns"),
+        (1.2345e-9, "1.23 ns"),
+        (99.96e-9, "100 ns"),
+        (999.9e-9, "1.00 us"),
+        (12.345e-6, "12.3 us"),
+        (0.9994e-3, "999 us"),
+        (1.5, "1.50 s"),
+        (4321.0, "4321 s"),
+        (None, "-"),
+    ],
+)
+def test_times_have_the_unit_that_suits_them(seconds: float | None, text: str) -> None:
+    assert format_seconds(seconds) == text
+
+
+def test_shares_are_percent() -> None:
+    assert (format_share(0.12345), format_share(None)) == ("12.3 %", "-")
+
+
+def test_a_call_shows_rows_sum_and_coverage() -> None:
+    call = result(
+        (dispatch("a", x={"B2": 3}), dispatch("b", x={"initializer": 1})), {"a__x": 2e-6, "b__x": 1e-3}, model=8e-6
+    )
+    lines = [line.split() for line in printed(results(call)).splitlines()]
+    assert ["m", "on", "cpu,", "sync,", "B2"] in lines
+    assert ["a__x", "a_f32", "3", "2.00", "us", "6.00", "us", "75.0", "%"] in lines
+    assert ["b__x", "b_f32", "1", "1.00", "ms", "1.00", "ms"] in lines
+    text = printed(results(call))
+    assert "sum of dispatches 6.00 us, whole model 8.00 us: 75.0 %" in text
+    assert "1 of 1 dispatches\n" in text
+    assert text.index("when the model is loaded (not in the sum)") < text.index("b__x")
+
+
+def test_failures_are_named_with_their_reason() -> None:
+    call = result((dispatch("a", x={"B2": 1}),), {}, failures={"a__x": "compile: first\nsecond"}, model=None)
+    text = printed(results(call))
+    assert "  failed a__x (main_a_f32): compile: first\n      second\n" in text
+    assert "0 of 1 dispatches, 1 failed" in text
+    assert "whole model: not measured: crashed" in text
+
+
+def test_users_names_are_no_markup() -> None:
+    missing = NotRun(model="[red]m[/red]", backend=":x:", device=DEVICE, cause="absent-device", reason="[bold]no")
+    assert "[red]m[/red] on :x:: device sync (local-sync) is absent: [bold]no" in printed(results(not_run=(missing,)))
+
+
+def test_a_whole_run_is_judged() -> None:
+    good = result((dispatch("a", x={"B2": 1}),), {"a__x": 1.0})
+    bad = result((dispatch("a", x={"B2": 1}),), {}, failures={"a__x": "no"})
+    absent = NotRun(model="m", backend="cpu", device=DEVICE, cause="absent-device", reason="no")
+    broken = NotRun(model="m", backend="gpu", device=None, cause="build-failed", reason="no")
+    failure = BuildFailure(step="build", model=None, backend=None, dispatch=None, reason="no")
+    assert list(verdict(results(good), devices_named=True)) == []
+    assert list(verdict(results(good, not_run=(absent,)), devices_named=False)) == []
+    assert list(verdict(results(good, not_run=(absent,)), devices_named=True)) == [
+        "devices that were asked for are absent: sync"
+    ]
+    assert list(verdict(results(not_run=(absent,)), devices_named=False)) == ["nothing was measured"]
+    assert list(verdict(results(good, bad), devices_named=False)) == ["1 dispatch could not be built or run"]
+    assert list(verdict(results(good, not_run=(broken,)), devices_named=False)) == [
+        "nothing was run of 1 model that could not be built"
+    ]
+    assert list(verdict(results(good, failures=(failure,)), devices_named=False)) == ["the build failed"]
