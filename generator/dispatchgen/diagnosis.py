@@ -147,7 +147,7 @@ def _devices(iree_benchmark_module: Path) -> Iterator[Finding]:
         elif result.returncode < 0:
             yield Finding(subject, Verdict.WARNING, process.how_it_ended(result.returncode))
         else:
-            yield Finding(subject, Verdict.NOTE, messages.status_message(result.stderr) or "no device")
+            yield Finding(subject, Verdict.NOTE, messages.status_message(result.stderr + result.stdout) or "no device")
 
 
 def _error(subject: str, problem: Problem) -> Finding:

@@ -151,7 +151,9 @@ def _failure(result: process.Result, otherwise: str) -> str:
     if result.returncode == 0:
         return otherwise
     ended = f"iree-benchmark-module: {process.how_it_ended(result.returncode)}"
-    status = messages.status_message(result.stderr) or process.shorten(_without_banner(result.stderr), _REASON_LIMIT)
+    # The runtime prints its status to stderr since 3.13, to stdout before.
+    status = messages.status_message(f"{result.stderr}\n{result.stdout}")
+    status = status or process.shorten(_without_banner(result.stderr), _REASON_LIMIT)
     return f"{ended}: {status}" if status else ended
 
 
