@@ -27,6 +27,10 @@ _DISPATCHES = {
     "squeezenet": {("squeezenet", "static"): 29},
 }
 
+#: Samples whose whole model a release of IREE cannot run; their dispatches it can. The virtual machine of 3.12 hands a
+#: function that was not inlined garbage for the sizes among its arguments, and an allocation of that size fails.
+_WHOLE_MODEL_FAILS = {("control_flow", (3, 12)): "RESOURCE_EXHAUSTED"}
+
 
 @pytest.fixture
 def sample_copy(request: pytest.FixtureRequest, samples_dir: Path, tmp_path: Path) -> Path:
@@ -63,13 +67,18 @@ def test_every_dispatch_is_measured(
 ) -> None:
     if iree_tools.version != _LOCKED_WITH:
         shutil.rmtree(sample_copy / "locks")  # another compiler may form other dispatches
+    sample = request.node.callspec.params["sample_copy"]
+    fault = _WHOLE_MODEL_FAILS.get((sample, iree_tools.version))
     done = run_cli("run", "--min-time", "1x", "--json", "results.json", cwd=sample_copy)
-    assert done.code == 0, done.stderr
+    assert done.code == (1 if fault else 0), done.stderr
     results = json.loads((sample_copy / "results.json").read_text())
     coverage = {(call["model"], call["call"]): call["coverage"] for call in results["calls"]}
-    sample = request.node.callspec.params["sample_copy"]
     assert coverage == {
         call: {"dispatches": count, "measured": count, "skipped": 0, "failed": 0}
         for call, count in _DISPATCHES[sample].items()
     }
-    assert all(call["whole_model"]["timing"]["seconds"] > 0 for call in results["calls"])
+    for whole_model in (call["whole_model"] for call in results["calls"]):
+        if fault:
+            assert fault in whole_model["failure"]
+        else:
+            assert whole_model["timing"]["seconds"] > 0
