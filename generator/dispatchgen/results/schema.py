@@ -62,12 +62,12 @@ class DispatchResult(_Data):
 
     name: str = Field(description="Stable name of the dispatch.")
     benchmark: str = Field(description="Stable name of the benchmark: the dispatch at this workload.")
-    operation: str
+    operation: str = Field(description="Operation and types.")
     executable: str = Field(description="IREE's symbol of the executable.")
     variant: str = Field(description="IREE's symbol of the variant.")
     export: str = Field(description="IREE's symbol of the export.")
     content: str = Field(description="SHA-256 of the executable with its symbols made stable.")
-    workload: tuple[int, ...]
+    workload: tuple[int, ...] = Field(description="Workload operands of the dispatch, in order.")
     constants: tuple[tuple[str, int], ...] = Field(description="Push constants: type and unsigned value.")
     bindings: tuple[int, ...] = Field(description="Length of each binding, in bytes.")
     count: int = Field(
@@ -78,7 +78,7 @@ class DispatchResult(_Data):
     share: float | None = Field(
         description="`total_seconds` by the whole model's own time, or by `sum_seconds` where that was not measured."
     )
-    failure: str | None = None
+    failure: str | None = Field(default=None, description="Why it was not measured.")
 
 
 class SkippedDispatch(_Data):
@@ -110,50 +110,58 @@ class CallResult(_Data):
 
     model: str = Field(description="Id of the model.")
     backend: str = Field(description="Id of the backend.")
-    device: DeviceUsed
+    device: DeviceUsed = Field(description="`id` in the manifest, `uri` and `run_flags` of the device.")
     call: str = Field(description="`<shape>`, or `<function>__<shape>` where the model has several entry functions.")
-    function: str
+    function: str = Field(description="The entry function.")
     shape: str = Field(description="Label of the shape.")
-    symbols: dict[str, int]
+    symbols: dict[str, int] = Field(description="Value of each symbol in the input shapes.")
     inputs: tuple[str, ...] = Field(description="Values of `--input=` of the whole model.")
-    settings: Settings
+    settings: Settings = Field(
+        description="`min_time` (null: the benchmark library's own), `repetitions`, `batch_size`."
+    )
     dispatches: tuple[DispatchResult, ...] = Field(description="What runs at each call, the most expensive first.")
     initializers: tuple[DispatchResult, ...] = Field(
         description="What runs once when the model is loaded, for any call; not in the sum."
     )
-    skipped: tuple[SkippedDispatch, ...]
-    whole_model: WholeModel
+    skipped: tuple[SkippedDispatch, ...] = Field(
+        description="`export`, `operation` and `reason` of each dispatch without a benchmark at this call."
+    )
+    whole_model: WholeModel = Field(description="`timing` of the whole model, or null and `failure`.")
     sum_seconds: float | None = Field(
         description="Sum of `total_seconds` of `dispatches`; null where nothing was measured."
     )
     sum_by_model: float | None = Field(description="`sum_seconds` by the whole model's own time.")
-    coverage: Coverage
+    coverage: Coverage = Field(
+        description="Numbers of `dispatches` that the call runs, and of those `measured`, `skipped`, `failed`."
+    )
 
 
 class NotRun(_Data):
     """A model on a backend and, unless null, a device, of which nothing was run."""
 
-    model: str
-    backend: str
-    device: DeviceUsed | None
-    cause: Literal["absent-device", "compile-only", "build-failed"]
-    reason: str
+    model: str = Field(description="Id of the model.")
+    backend: str = Field(description="Id of the backend.")
+    device: DeviceUsed | None = Field(description="Null: none of its devices.")
+    cause: Literal["absent-device", "compile-only", "build-failed"] = Field(
+        description="`absent-device`, `compile-only` (the manifest names no device) or `build-failed`."
+    )
+    reason: str = Field(description="Why, for people.")
 
 
 class BuildFailure(_Data):
     """A step of the build that failed."""
 
-    step: str = Field(description="`import`, `configure`, `extract`, `compile`, or what the build was doing.")
-    model: str | None
-    backend: str | None
+    step: str = Field(description="`lock`, `import`, `configure`, `extract`, `compile`, or what the build was doing.")
+    model: str | None = Field(description="Id of the model.")
+    backend: str | None = Field(description="Id of the backend; null: all of the model's.")
     dispatch: str | None = Field(description="Stable name; null with `compile`: the whole model.")
-    reason: str
+    reason: str = Field(description="Why, for people: the first errors of the command.")
 
 
 class Results(_Data):
     """The whole file."""
 
-    version: int = RESULTS_VERSION
+    version: int = Field(default=RESULTS_VERSION, description="Version of this format.")
     dispatchgen: str = Field(description="Version of dispatchgen.")
     compiler: str = Field(description="Version text of iree-compile.")
     runtime: str | None = Field(
@@ -162,6 +170,6 @@ class Results(_Data):
     started: str = Field(description="When the first benchmark started, ISO 8601, UTC.")
     host: Host | None = Field(description="Null where nothing was measured.")
     buffers: str = Field(default="zeros", description="What the buffers of the dispatches held.")
-    calls: tuple[CallResult, ...]
-    not_run: tuple[NotRun, ...]
-    build_failures: tuple[BuildFailure, ...]
+    calls: tuple[CallResult, ...] = Field(description="What was run.")
+    not_run: tuple[NotRun, ...] = Field(description="What was not run at all.")
+    build_failures: tuple[BuildFailure, ...] = Field(description="Steps of the build that failed.")
