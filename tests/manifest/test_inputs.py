@@ -104,12 +104,9 @@ def _inputs(draw: st.DrawFn) -> Input:
     dims = None if element == "index" else draw(st.none() | st.lists(sizes, max_size=4).map(tuple))
     if (element == "i1" and dims is not None) or draw(st.booleans()):
         return Input(element, dims)
+    words = _SYMBOLS.filter(lambda word: word not in ("inf", "nan", "true", "false"))
     is_float = element.startswith(("f", "bf"))
-    values = (
-        _FLOATS if is_float else st.one_of(st.integers(0, 1), _SYMBOLS.filter(lambda s: s not in ("true", "false")))
-    )
-    if is_float:
-        values = values | _SYMBOLS.filter(lambda s: s not in ("inf", "nan"))
+    values: st.SearchStrategy[float | str] = st.one_of(_FLOATS if is_float else st.integers(0, 1), words)
     is_dynamic = any(isinstance(dim, str) for dim in dims or ())
     data = draw(st.lists(values, min_size=1, max_size=4 if is_dynamic else 1).map(tuple))
     return Input(element, dims, data)

@@ -275,7 +275,7 @@ def test_any_text_is_a_name(load_text: LoadText, model: str, backend: str, prese
         "presets": {preset: {"models": [model], "backends": [backend]}},
     }
     try:
-        suite = load_text(yaml.safe_dump(data, allow_unicode=True))
+        suite = load_text(yaml.safe_dump(data))
     except ManifestError as error:
         assert all(problem.place is not None for problem in error.problems)
         assert str(error).replace("\n", "").isprintable()
@@ -328,7 +328,7 @@ _MANIFESTS = st.fixed_dictionaries(
 @given(_VALUES | _MANIFESTS)
 def test_any_data_is_a_suite_or_refused(load_text: LoadText, data: object) -> None:
     try:
-        load_text(yaml.safe_dump(data, allow_unicode=True))
+        load_text(yaml.safe_dump(data))
     except ManifestError as error:
         assert error.problems
         assert str(error).replace("\n", "").isprintable()
