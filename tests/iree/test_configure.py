@@ -73,7 +73,8 @@ def test_a_malformed_program_is_shown_where_it_is_wrong(tools: Tools, tmp_path: 
 
 def test_long_diagnostics_are_shortened(tools: Tools, tmp_path: Path) -> None:
     """IREE repeats whole operations, weights included."""
-    body = """for i in 1 2 3 4 5; do printf "m.mlir:%d:1: error: " $i >&2; head -c 100000 /dev/zero | tr '\\0' x >&2; echo >&2; done
+    body = """exec >&2
+for i in 1 2 3 4 5; do printf "m.mlir:%d:1: error: " $i; head -c 100000 /dev/zero | tr '\\0' x; echo; done
 exit 1"""
     with pytest.raises(ModelError) as caught:
         configure_text(fake(tools, tmp_path, body), tmp_path, "module {}")
@@ -91,7 +92,9 @@ def test_a_compiler_that_crashes(tools: Tools, tmp_path: Path) -> None:
 
 
 def test_a_compiler_that_is_killed_for_memory(tools: Tools, tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match="model my model: iree-compile failed: killed .SIGKILL., most likely .* memory"):
+    with pytest.raises(
+        ToolError, match=r"model my model: iree-compile failed: killed .SIGKILL., most likely .* memory"
+    ):
         configure_text(fake(tools, tmp_path, "kill -KILL $$"), tmp_path, "module {}")
 
 

@@ -68,7 +68,7 @@ def test_iree_compile_takes_the_last_of_two_flags(
 def test_a_module_is_the_same_from_any_folder(
     backend: Backend, iree_tools: support.IreeTools, models_dir: Path, tmp_path: Path
 ) -> None:
-    """Compiled in two folders from a relative path, as the build does; also from absolute paths where no GPU is involved."""
+    """Compiled in two folders, from a relative path as the build does, and from an absolute one."""
     flags = compile_flags(model(), backend)
     modules, absolute = [], []
     for folder in (tmp_path / "a", tmp_path / "b" / "c"):

@@ -141,5 +141,5 @@ def test_a_file_that_is_no_program_says_so(tmp_path: Path) -> None:
     compiler = tmp_path / "iree-compile"
     compiler.write_bytes(b"\x7fELF of another machine")
     compiler.chmod(0o755)
-    with pytest.raises(ToolError, match="cannot start .*iree-compile"):
+    with pytest.raises(ToolError, match=r"cannot start .*iree-compile"):
         find_tools(tmp_path)

@@ -1,0 +1,69 @@
+"""`dispatchgen lock` from end to end: what it prints and writes, its exit codes. Bad input: `tests/lock/test_golden.py`."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import support
+
+
+@pytest.fixture
+def suite(tmp_path: Path, samples_dir: Path) -> Path:
+    folder = tmp_path / "mlp"
+    shutil.copytree(samples_dir / "mlp", folder, ignore=shutil.ignore_patterns("locks"))
+    return folder
+
+
+@pytest.mark.slow
+def test_lock_then_check_then_drift(suite: Path) -> None:
+    first = support.run_cli("lock", cwd=suite)
+    assert (first.code, first.stdout) == (0, "mlp/cpu: 2 of 2 dispatches\nmlp_static/cpu: 2 of 2 dispatches\n")
+    assert "mlp: wrote locks/mlp.json\n" in first.stderr
+    assert sorted(path.name for path in (suite / "locks").iterdir()) == ["mlp.json", "mlp_static.json"]
+
+    again = support.run_cli("lock", suite)
+    assert again.stdout == first.stdout
+    assert f"mlp: {suite}/locks/mlp.json is current\n" in again.stderr
+
+    assert support.run_cli("lock", suite, "--check").code == 0
+
+    source = suite / "mlp.mlir"
+    text = source.read_text()
+    source.write_text(f"// A comment.\n{text}")
+    stale = support.run_cli("lock", "--check", "--model", "mlp", cwd=suite)
+    assert stale.code == 1
+    assert (
+        "error: model mlp: its lock is stale: the source file changed\n  its dispatches are as locked\n" in stale.stderr
+    )
+    assert stale.stderr.endswith("  try: dispatchgen lock --model mlp\n")
+
+    source.write_text(text.replace("512", "256"))
+    manifest = suite / "benchmarks.yaml"
+    manifest.write_text(manifest.read_text().replace("512", "256"))
+    drifted = support.run_cli("lock", suite, "--check", "--model", "mlp")
+    assert drifted.code == 1
+    assert "error: model mlp: its dispatches have drifted from its lock (the source file changed; " in drifted.stderr
+    assert "  cpu: added: matmul_Dx256x784_f32\n" in drifted.stderr
+    assert "  cpu: removed: matmul_Dx512x784_f32\n" in drifted.stderr
+    assert drifted.stderr.endswith(f"  try: dispatchgen lock {suite} --model mlp\n")
+
+    assert support.run_cli("lock", suite).code == 0
+    assert support.run_cli("lock", suite, "--check").code == 0
+
+
+def test_only_the_models_asked_for(suite: Path) -> None:
+    result = support.run_cli("lock", "--model", "mlp_static", cwd=suite)
+    assert (result.code, result.stdout) == (0, "mlp_static/cpu: 2 of 2 dispatches\n")
+    assert [path.name for path in (suite / "locks").iterdir()] == ["mlp_static.json"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--jobs", "0"], ["--timeout", "0"], ["--timeout", "soon"], ["--no-such-option"]]
+)
+def test_bad_arguments(suite: Path, arguments: list[str]) -> None:
+    result = support.run_cli("lock", *arguments, cwd=suite)
+    assert result.code == 2
+    assert "Traceback" not in result.stderr
