@@ -1,4 +1,4 @@
-"""`dispatchgen lock` from end to end: what it prints and writes, its exit codes. Bad input: `tests/lock/test_golden.py`."""
+"""`dispatchgen lock` from end to end: what it prints and writes. Bad input: `tests/lock/test_golden.py`."""
 
 from __future__ import annotations
 
