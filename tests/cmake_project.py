@@ -9,13 +9,14 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
 from dispatchgen.iree.tools import find_tools
 from dispatchgen.lock.store import read_lock, write_lock
 from dispatchgen.lock.update import make_lock
-from dispatchgen.manifest.suite import Backend, Device, Input, Model, Preset, RunSettings, Shape, Source, Suite
+from dispatchgen.manifest.suite import Backend, Device, Model, Preset, RunSettings, Source, Suite
 from dispatchgen.render.cmake import render_cmake
 from support import REPOSITORY, TIMEOUT, cli_environment
 
@@ -31,21 +32,22 @@ HOST = Backend(
     devices=(Device("local-sync", "local-sync"),),
 )
 #: What the rules say of each step (COMMENT), with the product where a step has several.
-_STEP = re.compile(r"(Importing|Configuring|Extracting|Compiling) (\S+)|Noting (the code)")
+_STEP = re.compile(r"(Importing) (\S+)|(Configuring|Extracting|Compiling) (\w+/\S+)|Noting (the code)")
 
 
 def layers_program(widths: Sequence[int]) -> str:
     """A program of dense layers, one dispatch each: `widths` are the widths of the input and of each layer."""
-    shapes = [f"tensor<{inner}x{outer}xf32>" for inner, outer in zip(widths, widths[1:], strict=False)]
+    shapes = [f"tensor<{inner}x{outer}xf32>" for inner, outer in pairwise(widths)]
     arguments = ", ".join(f"%w{i}: {shape}" for i, shape in enumerate(shapes))
     lines = [f"func.func @main(%x0: tensor<4x{widths[0]}xf32>, {arguments}) -> tensor<4x{widths[-1]}xf32> {{"]
     lines.append("  %zero = arith.constant 0.0 : f32")
-    for i, (inner, outer) in enumerate(zip(widths, widths[1:], strict=False)):
+    for i, (inner, outer) in enumerate(pairwise(widths)):
         result = f"tensor<4x{outer}xf32>"
         lines += [
             f"  %e{i} = tensor.empty() : {result}",
             f"  %f{i} = linalg.fill ins(%zero : f32) outs(%e{i} : {result}) -> {result}",
-            f"  %x{i + 1} = linalg.matmul ins(%x{i}, %w{i} : tensor<4x{inner}xf32>, {shapes[i]}) outs(%f{i} : {result}) -> {result}",
+            f"  %x{i + 1} = linalg.matmul ins(%x{i}, %w{i} : tensor<4x{inner}xf32>, {shapes[i]})",
+            f"    outs(%f{i} : {result}) -> {result}",
         ]
     lines += [f"  return %x{len(widths) - 1} : tensor<4x{widths[-1]}xf32>", "}", ""]
     return "\n".join(lines)
@@ -146,12 +148,17 @@ class Project:
         return result
 
 
+def copy_checkout(folder: Path) -> Path:
+    """Copies the package and the rules; returns the folder for PYTHONPATH."""
+    ignore = shutil.ignore_patterns("__pycache__", "*.pyc")
+    for name in ("generator", "genrules"):
+        shutil.copytree(REPOSITORY / name, folder / name, ignore=ignore)
+    return folder / "generator"
+
+
 def find_program(name: str) -> str:
     """cmake or ctest: the one beside this interpreter first, as the project pins it."""
     search = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     path = shutil.which(name, path=search)
     assert path is not None, f"no {name}: run the tests with `make test`"
     return path
-
-
-__all__ = ["GENERATORS", "HOST", "REPOSITORY", "Device", "Generator", "Input", "Project", "Shape"]

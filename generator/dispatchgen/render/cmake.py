@@ -14,7 +14,7 @@ from dispatchgen.errors import LockError, ManifestError, Place, Problem
 from dispatchgen.iree.flags import compile_flags, import_flags
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Backend, Model, Source, Suite
-from dispatchgen.render.quote import cmake_argument, cmake_comment, refusal
+from dispatchgen.render.quote import cmake_argument, cmake_comment, path_refusal, refusal
 from dispatchgen.resources import genrules_dir
 
 #: Keyword of the rule and its values, in the order of the call.
@@ -123,16 +123,20 @@ def _check_strings(suite: Suite, pairs: Sequence[tuple[Model, Backend]], calls: 
     """Raises ManifestError for strings that CMake cannot carry."""
     problems: dict[str, Problem] = {}
     for (model, backend), call in zip(pairs, calls, strict=True):
-        for keyword, text, reason in _refused(call):
+        for text, reason in _refused(model, call):
             message = f"CMake cannot carry {text!r} of model {model.name!r} on backend {backend.name!r}: {reason}"
-            problems.setdefault(f"{keyword} {text}", Problem(message, Place(str(suite.manifest), model.line)))
+            problems.setdefault(text, Problem(message, Place(str(suite.manifest), model.line)))
     if problems:
         raise ManifestError(*problems.values())
 
 
-def _refused(call: _Arguments) -> Iterator[tuple[str, str, str]]:
+def _refused(model: Model, call: _Arguments) -> Iterator[tuple[str, str]]:
+    """Each string of a call that CMake cannot carry, with the reason."""
+    reason = path_refusal(model.source.path)
+    if reason is not None:
+        yield model.source.path, reason
     for keyword, values in call:
-        for text in values:
+        for text in values if keyword != "SRC" else ():
             reason = refusal(text)
             if reason is not None:
-                yield keyword, text, reason
+                yield text, reason

@@ -10,6 +10,8 @@ What becomes of the argument afterwards matters as much:
 - Strings go through lists. cmake_parse_arguments(PARSE_ARGV) escapes semicolons so that they survive. CMake has no
   escape for a backslash at the end of an element nor for square brackets without their match: `refusal` names them.
 - Control characters (newlines above all) cannot be passed in a command of a Makefile.
+- The path of a file that commands depend on cannot hold `;`, `:`, `|` or a backslash: Make or Ninja misreads it.
+- `$(NAME)` is a variable of Make: CMake has no escape for it, and writes a build.ninja that Ninja rejects.
 """
 
 from __future__ import annotations
@@ -25,6 +27,9 @@ KEYWORDS = frozenset(
         *("DEVICE_LABELS", "LABELS", "PRESETS", "PACKAGES"),
     )
 )
+
+#: What CMake takes for a variable of Make (Shell_SkipMakeVariables in its cmOutputConverter.cxx).
+_MAKE_VARIABLE = re.compile(r"\$\([A-Za-z0-9_]*\)")
 
 
 def cmake_string(text: str) -> str:
@@ -56,11 +61,22 @@ def refusal(text: str) -> str | None:
     for char in text:
         if _is_control(char):
             return f"it holds the control character {char!r}, which cannot be passed to a command"
+    variable = _MAKE_VARIABLE.search(text)
+    if variable is not None:
+        return f"it holds {variable[0]!r}, which CMake passes on as a variable of Make"
     if text.endswith("\\"):
         return "it ends with a backslash, for which CMake's lists have no escape"
     if not _is_balanced(text):
         return "it holds a square bracket without its match, for which CMake's lists have no escape"
     return None
+
+
+def path_refusal(path: str) -> str | None:
+    """Why build systems cannot depend on a file of this path; None if they can."""
+    found = next((char for char in path if char in ";:|\\"), None)
+    if found is not None:
+        return f"it holds {found!r}, which build systems cannot have in the path of a file"
+    return refusal(path)
 
 
 def _is_control(char: str) -> bool:

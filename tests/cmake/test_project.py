@@ -1,0 +1,189 @@
+"""The generated CMakeLists.txt as a project, in a project of the user's, and with each way to find the tools."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from cmake_project import HOST, Project, find_program, layers_model
+from dispatchgen.manifest.suite import Backend, Model, Preset, RunSettings, Source
+from support import IreeTools
+
+pytestmark = pytest.mark.slow
+
+
+def _project(folder: Path, checkout: Path, **settings: object) -> Project:
+    project = Project(folder, environment={"PYTHONPATH": str(checkout)}, **settings)  # type: ignore[arg-type]
+    for model in project.models:
+        project.write_layers(model.id, (8, 16))
+    project.lock()
+    project.generate()
+    return project
+
+
+def _made(project: Project) -> set[str]:
+    """Folders `<model>/<backend>` that hold compiled modules."""
+    return {path.parent.relative_to(project.build_dir).as_posix() for path in project.build_dir.rglob("model.vmfb")}
+
+
+def test_targets_select_and_nothing_is_in_all(tmp_path: Path, checkout: Path) -> None:
+    vmvx = Backend("vmvx", "vmvx", "local", "vmvx")
+    project = _project(
+        tmp_path,
+        checkout,
+        backends=(HOST, vmvx),
+        models=[layers_model("a", backends=("host", "vmvx")), layers_model("b", labels=("large",))],
+        presets=(Preset("nightly", "nightly", labels=("large",)), Preset("none", "none", models=("a",), labels=("x",))),
+    )
+    project.configure()
+    project.build("all")
+    project.build("iree-dispatch-benchmarks-preset-none")
+    assert _made(project) == set()
+    project.build("iree-dispatch-benchmarks-preset-nightly")
+    assert _made(project) == {"b/host"}
+    project.build("iree-dispatch-benchmarks-a-vmvx")
+    assert _made(project) == {"b/host", "a/vmvx"}
+    project.build("iree-dispatch-benchmarks-a")
+    assert _made(project) == {"b/host", "a/vmvx", "a/host"}
+    assert project.steps() == []
+    assert "a/vmvx" not in project.test("-N").stdout  # a backend without devices is only compiled
+
+
+def test_inside_another_project_with_its_own_tools(tmp_path: Path, checkout: Path, iree_tools: IreeTools) -> None:
+    suite = _project(tmp_path / "benchmarks", checkout, models=[layers_model("m")])
+    (tmp_path / "CMakeLists.txt").write_text(
+        textwrap.dedent(f"""\
+        cmake_minimum_required(VERSION 3.25)
+        project(mine LANGUAGES NONE)
+        enable_testing()
+        foreach(tool IN ITEMS iree-compile iree-benchmark-module)
+          add_executable(${{tool}} IMPORTED GLOBAL)
+        endforeach()
+        set_target_properties(iree-compile PROPERTIES IMPORTED_LOCATION "{iree_tools.compile}")
+        set_target_properties(iree-benchmark-module PROPERTIES IMPORTED_LOCATION "{iree_tools.benchmark_module}")
+        add_subdirectory(benchmarks)
+        """)
+    )
+    project = Project(tmp_path, models=suite.models, environment=suite.environment)
+    assert "iree-compile 3." in project.configure().stdout
+    project.build("iree-dispatch-benchmarks-m")
+    outcome = project.test()
+    assert outcome.returncode == 0, outcome.stdout
+    assert "100% tests passed" in outcome.stdout
+    assert (project.build_dir / "benchmarks/results/m/host/local-sync/static.json").is_file()
+    assert project.steps() == []
+
+
+def test_text_in_a_build_folder_elsewhere(tmp_path: Path, checkout: Path) -> None:
+    """What `dispatchgen run` does: nothing is written beside the manifest."""
+    suite = _project(tmp_path / "suite", checkout, models=[layers_model("m")])
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (suite.folder / "CMakeLists.txt").rename(elsewhere / "CMakeLists.txt")
+    definitions = {"DISPATCHGEN_PACKAGE_DIR": suite.folder, "DISPATCHGEN_CMAKE_DIR": checkout.parent / "genrules/cmake"}
+    project = Project(elsewhere, definitions=definitions, environment=suite.environment)
+    project.configure()
+    project.build()
+    assert _made(project) == {"m/host"}
+
+
+def test_source_in_a_python_package_is_imported_once(tmp_path: Path, checkout: Path) -> None:
+    """squeezenet, which `onnx` ships, with two backends."""
+    source = Source("backend/test/data/light/light_squeezenet.onnx", "onnx", package="onnx")
+    model = Model("net", "net", source, backends=("host", "vmvx"), run=RunSettings(min_time="1x"))
+    backends = (HOST, Backend("vmvx", "vmvx", "local", "vmvx"))
+    project = Project(tmp_path, models=[model], backends=backends, environment={"PYTHONPATH": str(checkout)})
+    project.lock()
+    assert '"package:onnx/backend/test/data/light/light_squeezenet.onnx"' in project.generate()
+    project.configure()
+    both = project.steps("iree-dispatch-extract-net-host") + project.steps("iree-dispatch-extract-net-vmvx")
+    assert both.count("Importing net") == 1
+    assert {"Extracting net/host", "Extracting net/vmvx"} <= set(both)
+
+
+def test_missing_tool_is_named_with_what_to_set(tmp_path: Path, checkout: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    project = _project(tmp_path / "suite", checkout, models=[layers_model("m")])
+    project.definitions = {"IREE_HOST_BIN_DIR": tmp_path / "empty"}
+    outcome = project.configure(check=False)
+    assert outcome.returncode != 0
+    assert "iree-compile was not found" in outcome.stdout
+    assert str(tmp_path / "empty") in outcome.stdout
+    assert "Set IREE_HOST_BIN_DIR" in outcome.stdout
+    assert "Traceback" not in outcome.stdout
+
+
+def test_python_without_dispatchgen_is_named(tmp_path: Path, checkout: Path) -> None:
+    project = _project(tmp_path / "suite", checkout, models=[layers_model("m")])
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
+    project.definitions = {"Python3_EXECUTABLE": tmp_path / "venv" / "bin" / "python"}
+    project.environment = {"PYTHONPATH": ""}
+    outcome = project.configure(check=False)
+    assert outcome.returncode != 0
+    assert "dispatchgen is not installed" in outcome.stdout
+
+
+_CALL = "iree_dispatch_benchmark_suite(NAME m_host MODEL m BACKEND host SRC m.mlir LOCK m.json COMPILE_FLAGS -x {})"
+
+
+@pytest.mark.parametrize(
+    ("calls", "message"),
+    [
+        ([_CALL.format("DISPATCHES a a")], "two dispatches or calls have one name"),
+        ([_CALL.format("DISPATCHES a CALLS a")], "two dispatches or calls have one name"),
+        ([_CALL.format("DISPATCHES model")], "a dispatch cannot be named 'model'"),
+        ([_CALL.format("DISPATCHES 'a$b'")], "is not a name made of"),
+        ([_CALL.format("DEVICES local-sync")], "is not of the form <id>=<uri>"),
+        ([_CALL.format(""), _CALL.format("")], "another suite or preset of this name"),
+        (["iree_dispatch_benchmark_suite(NAME x surplus)"], "unknown arguments: surplus"),
+        (["iree_dispatch_benchmark_suite(NAME x MODEL m)"], "SRC is missing"),
+    ],
+)
+def test_bad_calls_are_refused(tmp_path: Path, checkout: Path, calls: list[str], message: str) -> None:
+    rules = checkout.parent / "genrules" / "cmake" / "iree_dispatch_benchmark_suite.cmake"
+    lines = ["cmake_minimum_required(VERSION 3.25)", "project(x LANGUAGES NONE)", f'include("{rules}")', *calls]
+    (tmp_path / "CMakeLists.txt").write_text("\n".join(lines))
+    outcome = Project(tmp_path, environment={"PYTHONPATH": str(checkout)}).configure(check=False)
+    assert outcome.returncode != 0
+    assert message in " ".join(outcome.stdout.split())
+
+
+_BENCHMARK = """\
+import json, sys
+out = next(a.split("=", 1)[1] for a in sys.argv if a.startswith("--benchmark_out="))
+{body}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("json.dump({'benchmarks': [{'name': 'a'}]}, open(out, 'w'))", None),
+        ("", "nothing was measured"),
+        ("open(out, 'w')", "nothing was measured"),
+        ("json.dump({'benchmarks': []}, open(out, 'w'))", "nothing was measured"),
+        ("json.dump({'benchmarks': [{'name': 'a'}, {'name': 'b', 'error_message': 'no'}]}, open(out, 'w'))", "b: no"),
+        ("json.dump({'benchmarks': [{'name': 'a'}]}, open(out, 'w')); sys.exit(3)", "failed: 3"),
+    ],
+)
+def test_result_is_kept_only_if_all_was_measured(
+    tmp_path: Path, checkout: Path, body: str, message: str | None
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(_BENCHMARK.format(body=body))
+    result = tmp_path / "results" / "x.json"
+    result.parent.mkdir()
+    result.write_text("of an earlier run")
+    script = checkout.parent / "genrules" / "cmake" / "private" / "run_benchmark.cmake"
+    outcome = subprocess.run(
+        [find_program("cmake"), f"-DRESULT={result}", "-P", str(script), "--", sys.executable, str(program)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (outcome.returncode == 0) == (message is None) == result.exists()
+    assert message is None or message in outcome.stderr

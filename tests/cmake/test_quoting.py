@@ -1,0 +1,161 @@
+"""Text of users through real CMake: it arrives as it was, and nothing of it is evaluated."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from cmake_project import Generator, Project, find_program, layers_model
+from dispatchgen.lock.schema import BackendLock, Call, Lock, MadeFrom
+from dispatchgen.manifest.suite import Backend, Device
+from dispatchgen.render.cmake import render_cmake
+from dispatchgen.render.quote import cmake_string, refusal
+
+#: Everything that means something to CMake, its lists, generator expressions, shells, Make or Ninja, and some text.
+_ALPHABET = "$<>{}()[];\"'\\@#%&|`~!*?:=,.+-^_/ aZ09\té漢\U0001f600"
+_TEXT = st.text(st.sampled_from(_ALPHABET) | st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
+_PIECES = st.sampled_from(
+    (
+        *("${HOME}", "$ENV{HOME}", "$(touch x)", "`touch x`", "$<SEMICOLON>", "$<1:x>", "$$<", "@CMAKE_VERSION@"),
+        *("\\;", "a;b", "[==[", "]==]", "[[", "]]", "#", "# x", "&& touch x", "%PATH%", "\\${x}", '\\"', ";;", "-o"),
+        *(
+            "$<$<BOOL:1>:x>",
+            "--",
+            "$in",
+            "$out",
+            "$@",
+            "$^",
+            "$(MAKE)",
+            "$",
+            "$ ",
+            " ",
+            "\\ ",
+            "'",
+            '"',
+            "\\n",
+            "*",
+            "~",
+        ),
+        *("!!", "{a,b}", "<", ">x", "|"),
+    )
+)
+_HOSTILE = _TEXT | st.lists(_PIECES, min_size=1, max_size=5).map("".join)
+_CARRIED = _HOSTILE.filter(lambda text: refusal(text) is None)
+
+_RECORDER = """#!{python}
+import json, os, sys
+arguments = sys.argv[1:]
+if arguments == ["--version"]:
+    print("IREE compiler version 99.0")
+    sys.exit()
+with open({log!r}, "a") as log:
+    log.write(json.dumps([os.path.basename(sys.argv[0]), *arguments]) + "\\n")
+for flag, value in zip(arguments, arguments[1:]):
+    if flag == "-o" and value.endswith(".mlir.new"):
+        open(value, "w").close()
+for argument in arguments:
+    if argument.startswith("--benchmark_out="):
+        with open(argument.split("=", 1)[1], "w") as out:
+            json.dump({{"benchmarks": [{{"name": "x"}}]}}, out)
+"""
+
+
+@pytest.fixture(scope="module")
+def recorder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with stand-ins of IREE's programs, which write down their arguments in `log` there."""
+    folder = tmp_path_factory.mktemp("recorder")
+    for name in ("iree-compile", "iree-benchmark-module"):
+        program = folder / name
+        program.write_text(_RECORDER.format(python=sys.executable, log=str(folder / "log")))
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return folder
+
+
+def _recorded(recorder: Path) -> Iterator[list[str]]:
+    log = recorder / "log"
+    yield from (json.loads(line) for line in log.read_text().splitlines())
+    log.unlink()
+
+
+@pytest.mark.slow
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(st.lists(st.text(max_size=20) | _HOSTILE, min_size=100, max_size=150))
+def test_every_string_is_what_cmake_reads(texts: list[str]) -> None:
+    texts = [text for text in texts if ("\0" not in text and text.isprintable()) or text == "\n"]
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, "script.cmake")
+        lines = ["cmake_minimum_required(VERSION 3.25)"]
+        for index, text in enumerate(texts):
+            lines += [f"set(x {cmake_string(text)})", f'file(WRITE "{folder}/{index}.txt" "${{x}}")']
+        script.write_text("\n".join(lines), encoding="utf-8", newline="")
+        subprocess.run([find_program("cmake"), "-P", str(script)], check=True, cwd=folder)
+        read = [Path(folder, f"{index}.txt").read_bytes().decode() for index in range(len(texts))]
+    assert read == texts
+
+
+def _lock(model: str) -> Lock:
+    call = Call(name="static", function="main", shape="static", symbols={}, inputs=())
+    return Lock(
+        model=model,
+        made_from=MadeFrom(source="", settings={}, compiler=""),
+        calls=(call,),
+        backends={"host": BackendLock(backend="host", dispatches=())},
+    )
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate]
+)
+@given(texts=st.lists(_CARRIED, min_size=25, max_size=60))
+def test_flags_arrive_as_they_were(texts: list[str], recorder: Path, checkout: Path, generator: Generator) -> None:
+    third = len(texts) // 3
+    compile_flags = tuple(f"--x={text}" for text in texts[:third]) + tuple(texts[third : 2 * third])
+    run_flags = tuple(texts[2 * third :])
+    backend = Backend(
+        "host", "host", "local", "vmvx", compile_flags, (Device("dev.1", "local-sync://" + texts[0], run_flags),)
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        project = _project(
+            Path(folder), generator, recorder, checkout, backend, parameters=tuple(f"s={t}.irpa" for t in texts[:5])
+        )
+        project.configure()
+        project.build("iree-dispatch-configure-m-host")
+        outcome = project.test()
+        assert outcome.returncode == 0, outcome.stdout
+        compile_call, smoke_call, timed_call = _recorded(recorder)
+    assert compile_call[0] == "iree-compile"
+    first = compile_call.index("--iree-vm-bytecode-module-strip-source-map=true") + 1
+    assert tuple(compile_call[first:-3]) == compile_flags
+    device = smoke_call.index(f"--device=local-sync://{texts[0]}") + 1
+    assert tuple(smoke_call[device:-1]) == run_flags
+    assert tuple(timed_call[device : device + len(run_flags)]) == run_flags
+    parameters = [argument for argument in smoke_call[:device] if argument.startswith("--parameters=")]
+    expected = [os.path.normpath(project.folder / f"{t}.irpa").replace("//", "/") for t in texts[:5]]
+    assert [argument.removeprefix("--parameters=s=") for argument in parameters] == expected
+
+
+def _project(
+    folder: Path, generator: Generator, recorder: Path, checkout: Path, backend: Backend, **settings: object
+) -> Project:
+    project = Project(
+        folder,
+        generator,
+        backends=(backend,),
+        models=[layers_model("m", **settings)],
+        definitions={"IREE_HOST_BIN_DIR": recorder},
+        environment={"PYTHONPATH": str(checkout)},
+    )
+    project.write_layers("m", [4, 4])
+    (folder / "CMakeLists.txt").write_text(render_cmake(project.suite, {"m": _lock("m")}))
+    return project
