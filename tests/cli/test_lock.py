@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -67,3 +70,40 @@ def test_bad_arguments(suite: Path, arguments: list[str]) -> None:
     result = support.run_cli("lock", *arguments, cwd=suite)
     assert result.code == 2
     assert "Traceback" not in result.stderr
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system without a free byte; needs the right to mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(folder)]
+    if not shutil.which("mount") or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("no right to mount a file system")
+    try:
+        with pytest.raises(OSError, match="No space left"), (folder / "filler").open("wb", buffering=0) as filler:
+            while True:
+                filler.write(bytes(4096))
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_under_the_locks(suite: Path, full_disk: Path) -> None:
+    (suite / "locks").symlink_to(full_disk)
+    result = support.run_cli("lock", "--model", "mlp", cwd=suite)
+    assert result.code == 2
+    assert "error: cannot write the file: No space left on device\n  at locks/mlp.json\n" in result.stderr
+    assert [path.name for path in full_disk.iterdir()] == ["filler"]
+
+
+def test_a_temporary_folder_that_fills_up(suite: Path, full_disk: Path) -> None:
+    # With nothing free at all Python would choose another folder.
+    os.truncate(full_disk / "filler", 8192)
+    result = support.run_cli("lock", "--model", "mlp", cwd=suite, env={"TMPDIR": str(full_disk)})
+    assert result.code == 2
+    assert "error: model mlp" in result.stderr
+    assert "No space left on device" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (suite / "locks").exists()
+    assert [path.name for path in full_disk.iterdir()] == ["filler"]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import support
 from dispatchgen.errors import LockError, OutputError
 from dispatchgen.lock.schema import BackendLock, Benchmark, Call, Dispatch, Lock, MadeFrom, Skipped
 from dispatchgen.lock.store import canonical_json, lock_text, read_lock, write_lock
@@ -191,3 +194,25 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "locks").write_text("a file where the folder should be")
     with pytest.raises(OutputError, match="cannot write the file"):
         write_lock(tmp_path / "locks" / "m.json", LOCK)
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
+    """A limit on the size of files stands in for the disk: a write beyond it fails."""
+    path = tmp_path / "m.json"
+    path.write_text("what was there before")
+    code = f"""
+import resource
+from pathlib import Path
+from dispatchgen.errors import OutputError
+from dispatchgen.files import write_if_changed
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+try:
+    write_if_changed(Path({str(path)!r}), "x" * 1000)
+except OutputError as error:
+    print(error)
+"""
+    result = subprocess.run(
+        [sys.executable, "-B", "-c", code], env=support.cli_environment(), capture_output=True, text=True, check=False
+    )
+    assert (result.stdout, result.stderr) == (f"error: cannot write the file: File too large\n  at {path}\n", "")
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {"m.json": "what was there before"}
