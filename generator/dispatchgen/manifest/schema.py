@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from dispatchgen.manifest.flags import compile_flag_problem, import_flag_problem, run_flag_problem
-from dispatchgen.manifest.inputs import MAX_SIZE, make_input, parse_input, why_not_a_symbol
+from dispatchgen.manifest.inputs import MAX_SIZE, make_input, parse_input
 from dispatchgen.manifest.names import show
 from dispatchgen.manifest.suite import Bindings, Input
 
@@ -203,7 +203,6 @@ InputItem = Annotated[
     _by_kind(text="a text such as `Bx64xf32`", mapping="a mapping with `type` and `data`"),
 ]
 
-Symbol = Annotated[str, _require(why_not_a_symbol)]
 SizeOrSizes = Annotated[
     Annotated[Size, Tag("number")] | Annotated[NotEmpty[Size], Tag("list")],
     _by_kind(number="a size", list="a list of sizes"),
@@ -229,14 +228,14 @@ class ShapeSection(_Section):
             }
         },
     )
-    __pydantic_extra__: dict[Symbol, SizeOrSizes]
+    __pydantic_extra__: dict[str, SizeOrSizes]
 
     label: Annotated[str, Field(min_length=1)] | None = Field(
         default=None,
         description="Name of a single shape, used in the names of benchmarks. Default: symbols and sizes, "
         "e.g. `B8_S128`.",
     )
-    zip: dict[Symbol, NotEmpty[Size]] | None = Field(
+    zip: dict[str, NotEmpty[Size]] | None = Field(
         default=None, description="Lists of sizes of the same length, taken side by side."
     )
 
@@ -364,7 +363,8 @@ def _without_null(schema: Any) -> Any:
     for key, value in schema.items():
         if (key == "default" and value is None) or (key == "title" and isinstance(value, str)):
             continue
-        branches = [branch for branch in value if branch != {"type": "null"}] if key == "anyOf" else []
+        # `allOf` with one branch is how older releases of pydantic write a reference beside a description.
+        branches = [branch for branch in value if branch != {"type": "null"}] if key in ("anyOf", "allOf") else []
         if len(branches) == 1:
             result.update(_without_null(branches[0]))
         else:

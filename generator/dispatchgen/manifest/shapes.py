@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from dispatchgen.manifest.inputs import why_not_a_symbol
 from dispatchgen.manifest.names import MAX_NAME, did_you_mean, make_label, show, show_all
 from dispatchgen.manifest.schema import ShapeSection
 from dispatchgen.manifest.suite import STATIC, Shape
@@ -70,8 +71,10 @@ def _section_problems(
     for prefix, names in ((path, section.sizes), ((*path, "zip"), zipped)):
         for name in names:
             if name not in symbols:
-                message = f"no input has the symbol {show(name)}"
-                yield ShapeProblem((*prefix, name), message, did_you_mean(name, symbols), at_key=True)
+                reason = why_not_a_symbol(name)
+                hint = "another name, in `inputs` too" if reason else did_you_mean(name, symbols)
+                message = reason or f"no input has the symbol {show(name)}"
+                yield ShapeProblem((*prefix, name), message, hint, at_key=True)
     if missing := [name for name in symbols if name not in bound]:
         yield ShapeProblem(path, f"no size for {_symbols(missing)}, which the inputs have", f"add `{missing[0]}: 1`")
     if section.zip is not None and not zipped:
