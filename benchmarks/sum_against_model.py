@@ -1,7 +1,7 @@
 """The sum of dispatch time x count against the whole model's own time, on the CPU, as `dispatchgen run` measures both.
 
-A sum far from the model's time means that dispatches are missing or counted wrongly, or that what is measured is not what
-the model runs.
+A sum far from the model's time means that dispatches are missing or counted wrongly, or that what is measured is not
+what the model runs.
 
     python benchmarks/sum_against_model.py [SUITE...] [--rounds N] [--min-time T]
 """

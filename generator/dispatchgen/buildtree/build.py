@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from dispatchgen.buildtree import ninja
 from dispatchgen.buildtree.layout import BuildTree, Step
 from dispatchgen.buildtree.programs import BuildPrograms
+from dispatchgen.errors import OutputError, Place, Problem
 from dispatchgen.files import write_if_changed
 from dispatchgen.iree import process
 from dispatchgen.iree.configure import diagnostics
@@ -42,6 +43,17 @@ class BuildReport:
 
     failures: tuple[StepFailure, ...] = ()
     complete: bool = True  #: Whether everything that was asked for is up to date now.
+
+
+def check_paths(*folders: Path) -> None:
+    """Raises OutputError for folders that CMake cannot work in, however quoted: `;` separates list elements."""
+    problems = [
+        Problem("CMake cannot build where a path holds `;` or a line end", Place(str(folder)), "another folder")
+        for folder in folders
+        if ";" in str(folder) or "\n" in str(folder)
+    ]
+    if problems:
+        raise OutputError(*problems)
 
 
 def write_sources(folder: Path, cmake_lists: str) -> None:

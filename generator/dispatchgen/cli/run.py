@@ -15,7 +15,7 @@ import click
 from pydantic import ValidationError
 from rich.console import Console
 
-from dispatchgen.buildtree.build import BuildReport, build, configure, write_sources
+from dispatchgen.buildtree.build import BuildReport, build, check_paths, configure, write_sources
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
 from dispatchgen.buildtree.state import state_after
@@ -128,7 +128,11 @@ def _run(request: _Request, console: Console) -> None:
     suite = replace(suite, models=tuple(model for model in suite.models if model.id in locks))
     if not suite.models:
         raise DispatchgenError(*problems)
-    tree, report = _build(request, console, programs, suite, locks)
+    try:
+        tree, report = _build(request, console, programs, suite, locks)
+    except DispatchgenError as error:
+        raise_all([*([DispatchgenError(*problems)] if problems else []), error])
+        raise
     state = state_after(programs, tree, report, locks)
     runner = Programs(
         iree_benchmark_module=tools.iree_benchmark_module,
@@ -244,6 +248,7 @@ def _build(
 ) -> tuple[BuildTree, BuildReport]:
     """Configures and builds the benchmarks, as far as they can be built."""
     folder = (request.build_dir or suite.root / ".dispatchgen").absolute()
+    check_paths(folder, suite.root.absolute())
     tree = BuildTree(folder / "build")
     write_sources(folder, render_cmake(suite, locks))
     definitions = [f"DISPATCHGEN_PACKAGE_DIR={suite.root.absolute()}", f"Python3_EXECUTABLE={sys.executable}"]

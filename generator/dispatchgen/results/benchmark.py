@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dispatchgen.errors import ToolError
+from dispatchgen.errors import OutputError, Place, Problem, ToolError
 from dispatchgen.iree import messages, process
 from dispatchgen.manifest.suite import Device, RunSettings
 from dispatchgen.results import benchmark_json
@@ -117,8 +117,11 @@ def _outcome(file: benchmark_json.BenchmarkFile, functions: Iterable[str]) -> Ou
 
 
 def _run(runner: Runner, arguments: Sequence[str], output: Path) -> _Process:
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.unlink(missing_ok=True)  # never read what an earlier run left
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.unlink(missing_ok=True)  # never read what an earlier run left
+    except OSError as error:
+        raise OutputError(Problem(f"cannot write the result: {error.strerror}", Place(str(output)))) from error
     command = [str(runner.program), f"--device={runner.device.uri}", *arguments, *_timing_flags(runner.settings)]
     command += [*runner.device.run_flags, f"--benchmark_out={output}", "--benchmark_out_format=json"]
     try:
