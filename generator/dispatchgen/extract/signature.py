@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 
 from dispatchgen.extract.evaluator import arguments_and_results
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.scalars import scalar_type
 from dispatchgen.iree import ir
+from dispatchgen.manifest.inputs import format_input
+from dispatchgen.manifest.suite import Input
 
 
 @dataclass(frozen=True)
@@ -88,15 +91,19 @@ def _declared(function: ir.Operation) -> list[str]:
     return [match[1] for match in re.finditer(r"%[^:\s]+: (tensor<[^>]*>|[^,)]+)", text)]
 
 
-def suggestion(arguments: Sequence[Argument]) -> list[str]:
-    """Inputs to start a manifest from: each dynamic dim has a symbol of its own."""
-    symbols = iter([*string.ascii_uppercase, *(f"D{n}" for n in range(1000))])
+def suggestion(arguments: Sequence[Argument], symbols: Iterable[str] = ()) -> list[str]:
+    """Inputs to start a manifest from, as the manifest takes them.
+
+    Each dynamic dim has a symbol of its own: the next of `symbols`, then A, B, C...
+    """
+    names = chain(symbols, string.ascii_uppercase, (f"D{number}" for number in count()))
     texts = []
     for argument in arguments:
         if argument.element is None:
             texts.append("TYPE")
         elif argument.dims is None:
-            texts.append(f"{argument.element}=1")
+            texts.append(format_input(Input(argument.element, None, (1,))))
         else:
-            texts.append("x".join([*(next(symbols) if d is None else str(d) for d in argument.dims), argument.element]))
+            dims = tuple(next(names) if dim is None else dim for dim in argument.dims)
+            texts.append(format_input(Input(argument.element, dims)))
     return texts
