@@ -14,7 +14,7 @@ from dispatchgen.errors import CheckFailed, DispatchgenError, LockError, Place, 
 from dispatchgen.files import write_if_changed
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import read_lock
-from dispatchgen.manifest import load_suite
+from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.render.cmake import render_cmake
 
@@ -23,7 +23,7 @@ _DIFF_LINES = 40
 
 
 @click.command()
-@click.argument("manifest", type=click.Path(path_type=Path), default=Path("benchmarks.yaml"))
+@click.argument("manifest", type=click.Path(path_type=Path), default=Path(DEFAULT_MANIFEST))
 @click.option("--cmake", is_flag=True, required=True, help="Write a CMakeLists.txt.")
 @click.option("--check", is_flag=True, help="Write nothing; fail when the file is not what would be written.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Default: CMakeLists.txt beside the manifest.")

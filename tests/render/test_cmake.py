@@ -1,0 +1,138 @@
+"""The text of CMakeLists.txt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dispatchgen.errors import LockError, ManifestError
+from dispatchgen.lock.schema import BackendLock, Call, Dispatch, Lock, MadeFrom
+from dispatchgen.manifest.suite import Backend, Device, Model, Preset, RunSettings, Source, Suite
+from dispatchgen.render.cmake import render_cmake
+
+_HOST = Backend(
+    *("Host CPU", "host", "local", "llvm-cpu", ("--iree-llvmcpu-target-cpu=generic",)),
+    devices=(Device("sync", "local-sync", ("--x=$y",), ("z", "a")), Device("task", "local-task")),
+    labels=("cpu",),
+)
+_GPU = Backend("gpu", "gpu", "vulkan")
+_A = Model(
+    *("Model A", "model_a", Source("a.mlir", "mlir")),
+    parameters=("scope=weights.irpa",),
+    backends=("host", "gpu"),
+    compile_flags={"gpu": ("--of-a",)},
+    labels=("large", "cpu"),
+    run=RunSettings("0.5s", 3, 10),
+)
+_B = Model("b", "b", Source("test data/b.onnx", "onnx", package="pkg.sub"), ("--opset-version=19",), backends=("gpu",))
+_SUITE = Suite(
+    Path("somewhere/benchmarks.yaml"), (_HOST, _GPU), (_B, _A), (Preset("night ly", "night_ly", labels=("large",)),)
+)
+
+
+def _dispatch(name: str) -> Dispatch:
+    return Dispatch(
+        name=name, operation=name, executable="e", variant="v", export="x", content="", written=(), benchmarks=()
+    )
+
+
+def _lock(model: str, *backends: str) -> Lock:
+    calls = tuple(Call(name=name, function="main", shape=name, symbols={}, inputs=()) for name in ("B8", "B1"))
+    locks = {name: BackendLock(backend=name, dispatches=(_dispatch("z_2"), _dispatch("a_1"))) for name in backends}
+    return Lock(model=model, made_from=MadeFrom(source="", settings={}, compiler=""), calls=calls, backends=locks)
+
+
+_LOCKS = {"model_a": _lock("model_a", "host", "gpu"), "b": _lock("b", "gpu")}
+
+
+def _call(text: str, name: str) -> dict[str, list[str]]:
+    """The arguments of a call, read from the text."""
+    body = text.split(f'  NAME\n    "{name}"\n')[1].split("\n)")[0]
+    arguments: dict[str, list[str]] = {}
+    for line in body.splitlines():
+        if line.startswith("    "):
+            arguments[list(arguments)[-1]].append(line.strip().strip('"'))
+        else:
+            arguments[line.strip()] = []
+    return arguments
+
+
+def test_a_call_carries_all_that_the_rule_needs() -> None:
+    call = _call(render_cmake(_SUITE, _LOCKS), "model_a_host")
+    assert call["SRC"] == ["a.mlir"]
+    assert call["LOCK"] == ["locks/model_a.json"]
+    assert call["COMPILE_FLAGS"][:2] == [
+        "--iree-hal-target-device=local",
+        "--iree-hal-local-target-device-backends=llvm-cpu",
+    ]
+    assert call["COMPILE_FLAGS"][-1] == "--iree-llvmcpu-target-cpu=generic"
+    assert call["DISPATCHES"] == ["a_1", "z_2"]
+    assert call["CALLS"] == ["B1", "B8"]
+    assert call["PARAMETERS"] == ["scope=weights.irpa"]
+    assert call["DEVICES"] == ["sync=local-sync", "task=local-task"]
+    assert call["RUN_FLAGS"] == ["sync=--x=\\$y"]
+    assert call["DEVICE_LABELS"] == ["sync=a", "sync=z"]
+    assert call["LABELS"] == ["cpu", "large"]
+    assert call["PRESETS"] == ["night_ly"]
+    assert (call["MIN_TIME"], call["REPETITIONS"], call["BATCH_SIZE"]) == (["0.5s"], ["3"], ["10"])
+
+
+def test_what_is_not_used_is_left_out() -> None:
+    call = _call(render_cmake(_SUITE, _LOCKS), "model_a_gpu")
+    assert call["COMPILE_FLAGS"][-1] == "--of-a"
+    assert not call.keys() & {"DEVICES", "RUN_FLAGS", "DEVICE_LABELS", "IMPORT_FLAGS"}
+
+
+def test_imported_source_of_a_package() -> None:
+    text = render_cmake(_SUITE, _LOCKS)
+    call = _call(text, "b_gpu")
+    assert call["SRC"] == ["package:pkg.sub/test data/b.onnx"]
+    assert call["IMPORT_FLAGS"][-1] == "--opset-version=19"
+    assert '  PACKAGES\n    "pkg.sub"\n  PRESETS\n    "night_ly"\n' in text
+
+
+def test_calls_are_sorted_and_the_text_depends_on_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    text = render_cmake(_SUITE, _LOCKS)
+    positions = [text.index(f'"{name}"') for name in ("b_gpu", "model_a_gpu", "model_a_host")]
+    assert positions == sorted(positions)
+    monkeypatch.chdir(tmp_path)
+    moved = replace(_SUITE, manifest=tmp_path / "benchmarks.yaml", models=(_A, _B), backends=(_GPU, _HOST))
+    assert render_cmake(moved, dict(reversed(_LOCKS.items()))) == text
+    assert str(tmp_path) not in text
+
+
+def test_a_path_that_looks_like_a_package_is_a_path() -> None:
+    source = Source("package:x/a.mlir", "mlir")
+    with pytest.raises(ManifestError, match="build systems cannot have"):
+        render_cmake(replace(_SUITE, models=(replace(_A, source=source),)), _LOCKS)
+
+
+def test_folder_of_the_suite_relative_to_the_file() -> None:
+    text = render_cmake(_SUITE, _LOCKS, package_dir="../su;ite")
+    assert 'set(DISPATCHGEN_PACKAGE_DIR "../su;ite")' in text
+    assert "DISPATCHGEN_PACKAGE_DIR" not in render_cmake(_SUITE, _LOCKS)
+
+
+def test_all_missing_locks_are_named_with_the_command() -> None:
+    with pytest.raises(LockError) as caught:
+        render_cmake(_SUITE, {"model_a": _lock("model_a", "gpu")})
+    assert str(caught.value).splitlines() == [
+        "error: model 'b' has no lock file",
+        "  at somewhere/locks/b.json",
+        "  try: dispatchgen lock --model b",
+        "error: the lock of model 'Model A' lists nothing for backend 'Host CPU'",
+        "  at somewhere/locks/model_a.json",
+        "  try: dispatchgen lock --model model_a",
+    ]
+
+
+def test_all_strings_that_cmake_cannot_carry_are_named() -> None:
+    model = replace(_A, labels=("NAME", "a[b"), compile_flags={"gpu": ("--x\ny",)}, line=7)
+    with pytest.raises(ManifestError) as caught:
+        render_cmake(replace(_SUITE, models=(model,)), _LOCKS)
+    problems = [str(problem) for problem in caught.value.problems]
+    assert len(problems) == 3
+    assert all("at somewhere/benchmarks.yaml:7" in problem for problem in problems)
+    assert "CMake cannot carry '--x\\ny' of model 'Model A' on backend 'gpu'" in problems[0]

@@ -1,0 +1,119 @@
+"""`dispatchgen generate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dispatchgen.lock.schema import BackendLock, Call, Dispatch, Lock, MadeFrom
+from dispatchgen.lock.store import write_lock
+from support import RunCli
+
+_MANIFEST = """\
+version: 1
+models:
+  a:
+    source: models/a.mlir
+  b:
+    source: models/b.mlir
+"""
+
+
+def _write_lock(folder: Path, model: str, *dispatches: str) -> None:
+    call = Call(name="static", function="main", shape="static", symbols={}, inputs=())
+    listed = tuple(
+        Dispatch(name=d, operation=d, executable="e", variant="v", export="x", content="", written=(), benchmarks=())
+        for d in dispatches
+    )
+    made_from = MadeFrom(source="", settings={}, compiler="")
+    backends = {"cpu": BackendLock(backend="cpu", dispatches=listed)}
+    write_lock(
+        folder / "locks" / f"{model}.json", Lock(model=model, made_from=made_from, calls=(call,), backends=backends)
+    )
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    """A suite of two models with locks."""
+    folder = tmp_path / "suite"
+    (folder / "models").mkdir(parents=True)
+    (folder / "benchmarks.yaml").write_text(_MANIFEST)
+    for model in ("a", "b"):
+        (folder / "models" / f"{model}.mlir").write_text("module {}\n")
+        _write_lock(folder, model, "matmul_4x4x4_f32")
+    return folder
+
+
+def test_writes_beside_the_manifest_once(suite: Path, run_cli: RunCli) -> None:
+    first = run_cli("generate", "--cmake", cwd=suite)
+    assert (first.code, first.stdout) == (0, "wrote CMakeLists.txt\n"), first.stderr
+    path = suite / "CMakeLists.txt"
+    text, time = path.read_text(), path.stat().st_mtime_ns
+    assert text.count("iree_dispatch_benchmark_suite(\n") == 2
+    second = run_cli("generate", "--cmake", cwd=suite)
+    assert (second.code, second.stdout) == (0, "CMakeLists.txt is up to date\n")
+    assert path.stat().st_mtime_ns == time
+    third = run_cli("generate", suite / "benchmarks.yaml", "--cmake", cwd=suite.parent)
+    assert third.code == 0
+    assert path.read_text() == text
+
+
+def test_check_shows_the_difference_and_the_command(suite: Path, run_cli: RunCli) -> None:
+    missing = run_cli("generate", "--cmake", "--check", cwd=suite)
+    assert missing.code == 1
+    assert missing.stderr == (
+        "error: the build file does not exist\n"
+        "  at CMakeLists.txt\n"
+        "  try: dispatchgen generate benchmarks.yaml --cmake\n"
+    )
+    run_cli("generate", "--cmake", cwd=suite)
+    assert run_cli("generate", "--cmake", "--check", cwd=suite).code == 0
+    before = (suite / "CMakeLists.txt").read_bytes()
+    _write_lock(suite, "b", "matmul_4x4x4_f32", "softmax_8_f32")
+    stale = run_cli("generate", "--cmake", "--check", cwd=suite)
+    assert stale.code == 1
+    assert '+    "softmax_8_f32"' in stale.stderr
+    assert stale.stderr.endswith("  try: dispatchgen generate benchmarks.yaml --cmake\n")
+    assert (suite / "CMakeLists.txt").read_bytes() == before
+
+
+def test_long_difference_is_shortened(suite: Path, run_cli: RunCli) -> None:
+    run_cli("generate", "--cmake", cwd=suite)
+    _write_lock(suite, "a", *(f"matmul_{i}" for i in range(200)))
+    result = run_cli("generate", "--cmake", "--check", cwd=suite)
+    assert len(result.stderr.splitlines()) < 60
+    assert "more lines]" in result.stderr
+
+
+def test_other_folder_refers_to_the_suite_relatively(suite: Path, run_cli: RunCli) -> None:
+    result = run_cli("generate", "benchmarks.yaml", "--cmake", "-o", "../out/cmake/CMakeLists.txt", cwd=suite)
+    assert result.code == 0, result.stderr
+    text = (suite.parent / "out" / "cmake" / "CMakeLists.txt").read_text()
+    assert 'set(DISPATCHGEN_PACKAGE_DIR "../../suite")' in text
+    assert str(suite.parent) not in text
+
+
+def test_all_models_without_a_readable_lock_are_named(suite: Path, run_cli: RunCli) -> None:
+    (suite / "locks" / "a.json").unlink()
+    (suite / "locks" / "b.json").write_text("{")
+    result = run_cli("generate", "--cmake", cwd=suite)
+    assert result.code == 2
+    assert "dispatchgen lock --model a" in result.stderr
+    assert "dispatchgen lock --model b" in result.stderr
+    assert not (suite / "CMakeLists.txt").exists()
+    assert "Traceback" not in result.stderr
+
+
+def test_output_that_cannot_be_written(suite: Path, run_cli: RunCli) -> None:
+    (suite / "CMakeLists.txt").mkdir()
+    result = run_cli("generate", "--cmake", cwd=suite)
+    assert result.code == 2
+    assert "cannot write the file" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_build_system_must_be_named(suite: Path, run_cli: RunCli) -> None:
+    result = run_cli("generate", cwd=suite)
+    assert result.code == 2
+    assert "--cmake" in result.stderr
