@@ -35,7 +35,7 @@ def status_message(output: str) -> str | None:
     The form is `<source file>:<line>: <CODE>; <message>; <context>; ...`.
     """
     match = re.search(r"^\S+:\d+: ([A-Z_]+); (.*?)(?:; (?:creating|resolving|loading) .*)?$", output, re.MULTILINE)
-    return f"{match[2].rstrip(': ')} ({match[1]})" if match else None
+    return f"{match[2].rstrip(':; ')} ({match[1]})" if match else None
 
 
 def driver_names(listing: str) -> list[str]:
