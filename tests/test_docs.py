@@ -3,7 +3,8 @@
 A page is followed like a reader would, from its top, in a copy of what the repository ships:
 
 - a block that begins with three backticks and `yaml title="FILE"` is written to that file,
-- the commands of a `shell` block are run, one after the other, and must succeed.
+- the commands of a `shell` block are run, one after the other, and must succeed: at the top of the copy, in the folder
+  of the page where it is a sample's, or in FOLDER where the line before the block is `<!-- folder: FOLDER -->`.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ _NOT_RUN = {
 }
 
 _FENCE = re.compile(
-    r"^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"^(?:<!-- folder: (?P<folder>\S+) -->\n)?"
+    r"```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
 _LINK = re.compile(r"\]\((?P<target>[^)\s#]+)?(?:#(?P<anchor>[^)\s]+))?\)")
 _HEADING = re.compile(r"^#+ (?P<text>.+)$", re.MULTILINE)
@@ -51,13 +54,14 @@ class Block:
     line: int
     language: str
     title: str | None
+    folder: str | None
     text: str
 
 
 def _blocks(page: Path) -> Iterator[Block]:
     text = page.read_text(encoding="utf-8")
     for match in _FENCE.finditer(text):
-        yield Block(text.count("\n", 0, match.start()) + 1, match["language"], match["title"], match["text"])
+        yield Block(line=text.count("\n", 0, match.start()) + 1, **match.groupdict())
 
 
 def _commands(block: Block) -> list[str]:
@@ -117,7 +121,7 @@ def test_the_commands_of_a_page_work(page: Path, scratch: Path, environment: dic
         script = "\n".join(command for command in _commands(block) if _reason_not_to_run(command) is None)
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],
-            cwd=folder,
+            cwd=folder if block.folder is None else scratch / block.folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
