@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -107,3 +108,14 @@ def test_a_temporary_folder_that_fills_up(suite: Path, full_disk: Path) -> None:
     assert "Traceback" not in result.stderr
     assert not (suite / "locks").exists()
     assert [path.name for path in full_disk.iterdir()] == ["filler"]
+
+
+@pytest.mark.parametrize("length", [60, 75, 200])
+def test_a_temporary_folder_with_a_long_path(suite: Path, length: int) -> None:
+    """At some length a socket in it has no valid path."""
+    with tempfile.TemporaryDirectory(prefix="x", dir="/tmp") as base:
+        folder = Path(base, "y" * (length - len(base) - 1))
+        folder.mkdir()
+        result = support.run_cli("lock", "--model", "mlp", cwd=suite, env={"TMPDIR": str(folder)})
+        assert (result.code, result.stdout) == (0, "mlp/cpu: 2 of 2 dispatches\n"), result.stderr
+        assert list(folder.iterdir()) == []

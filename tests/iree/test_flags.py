@@ -56,8 +56,9 @@ def test_iree_compile_takes_the_last_of_two_flags(
 
     def configured(*flags: str) -> str:
         output = tmp_path / "out.mlir"
-        command = [iree_tools.compile, models_dir / "mlp.mlir", "-o", output, "--compile-to=executable-configurations"]
-        subprocess.run([*command, *target_flags(CPU), *flags], check=True, capture_output=True)
+        command: list[str | Path] = [iree_tools.compile, models_dir / "mlp.mlir", "-o", output]
+        command += ["--compile-to=executable-configurations", *target_flags(CPU), *flags]
+        subprocess.run(command, check=True, capture_output=True)
         return output.read_text()
 
     first, last = "--iree-llvmcpu-target-cpu=generic", "--iree-llvmcpu-target-cpu=znver4"
@@ -77,7 +78,7 @@ def test_a_module_is_the_same_from_any_folder(
         to = ["--compile-to=executable-configurations", "mlp.mlir", "-o", "configured.mlir"]
         subprocess.run([iree_tools.compile, *flags, *to], cwd=folder, check=True, capture_output=True)
         for source, output in (("configured.mlir", "relative"), (folder / "configured.mlir", "absolute")):
-            end = ["--compile-from=executable-configurations", source, "-o", output]
+            end: list[str | Path] = ["--compile-from=executable-configurations", source, "-o", output]
             subprocess.run([iree_tools.compile, *flags, *end], cwd=folder, check=True, capture_output=True)
         modules.append((folder / "relative").read_bytes())
         absolute.append((folder / "absolute").read_bytes())

@@ -20,7 +20,7 @@ def test_a_filter_that_matches_nothing(iree_tools: support.IreeTools, models_dir
     subprocess.run(
         [iree_tools.compile, models_dir / "mlp.mlir", "-o", module, *target], check=True, capture_output=True
     )
-    benchmark = [iree_tools.benchmark_module, f"--module={module}", "--device=local-sync"]
+    benchmark: list[str | Path] = [iree_tools.benchmark_module, f"--module={module}", "--device=local-sync"]
     nothing = run(*benchmark, "--benchmark_filter=no_such_benchmark")
     assert nothing.returncode == 0, "this is why the text must be known"
     assert messages.matched_no_benchmark(nothing.stdout + nothing.stderr)

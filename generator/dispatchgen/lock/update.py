@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from pathlib import Path
 
@@ -70,6 +70,18 @@ class _Task:
     previous: Lock | None
     timeout: float
     unreadable: tuple[Problem, ...] = ()
+
+
+def _task(
+    tools: Tools,
+    suite: Suite,
+    model: Model,
+    previous: Lock | None,
+    timeout: float,
+    unreadable: tuple[Problem, ...] = (),
+) -> _Task:
+    """A task whose suite holds its own model only: it is sent to another process."""
+    return _Task(tools, replace(suite, models=(model,), presets=()), model, previous, timeout, unreadable)
 
 
 def _ignore(model: Model) -> None:
@@ -172,7 +184,7 @@ def update_locks(
         except DispatchgenError as error:
             yield Update(model, Change.FAILED, problems=tuple(error.problems))
             continue
-        tasks.append(_Task(tools, suite, model, previous, timeout, unreadable))
+        tasks.append(_task(tools, suite, model, previous, timeout, unreadable))
     with closing(_run(tasks, jobs, on_start)) as outcomes:
         for outcome in outcomes:
             yield _written(outcome)
@@ -199,7 +211,7 @@ def check_locks(
         except LockError as error:
             yield Check(model, problems=tuple(error.problems))
             continue
-        tasks.append(_Task(tools, suite, model, previous, timeout))
+        tasks.append(_task(tools, suite, model, previous, timeout))
     with closing(_run(tasks, jobs, on_start)) as outcomes:
         for outcome in outcomes:
             task, lock = outcome.task, outcome.value
@@ -298,8 +310,8 @@ def _dispatches(
 
 def _check_calls(suite: Suite, model: Model, calls: dict[str, tuple[Call, ...]]) -> None:
     """Raises ModelError when the backends disagree on the calls: the lock has one list for all of them."""
-    first, *others = calls
-    for other in others:
+    first = next(iter(calls), "")
+    for other in calls:
         if calls[other] != calls[first]:
             names = [", ".join(call.name for call in calls[backend]) for backend in (first, other)]
             message = f"model {model.name}: its calls differ: {names[0]} on backend {first}, {names[1]} on {other}"

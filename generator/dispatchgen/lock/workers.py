@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import signal
+import tempfile
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -24,6 +26,9 @@ from dispatchgen.iree.process import how_it_ended
 Task = TypeVar("Task")
 Value = TypeVar("Value")
 
+#: The fork server listens on a socket in the temporary folder, `pymp-xxxxxxxx/listener-xxxxxxxx`, and the path of a
+#: socket has 103 characters at most (macOS; Linux: 107).
+_LONGEST_TEMPORARY_FOLDER = 103 - len("/pymp-xxxxxxxx/listener-xxxxxxxx")
 #: Seconds that an interrupted process gets to kill the programs it started.
 _GRACE_SECONDS = 5.0
 
@@ -77,7 +82,8 @@ def run_tasks(
 def _context(preload: Sequence[str]) -> BaseContext:
     # Never a plain fork: the caller may have threads, such as that of a progress display.
     methods = multiprocessing.get_all_start_methods()
-    if "forkserver" not in methods:
+    too_long = len(os.fsencode(tempfile.gettempdir())) > _LONGEST_TEMPORARY_FOLDER
+    if "forkserver" not in methods or too_long:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([*preload])
