@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from dispatchgen.buildtree.build import BuildReport, build, check_paths, configure, write_sources
+from dispatchgen.buildtree.exclusive import exclusive
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
 from dispatchgen.buildtree.state import state_after
@@ -128,21 +129,19 @@ def _run(request: _Request, console: Console) -> None:
     suite = replace(suite, models=tuple(model for model in suite.models if model.id in locks))
     if not suite.models:
         raise DispatchgenError(*problems)
+    timed = replace(suite, models=tuple(replace(m, run=replace(m.run, **settings)) for m in suite.models))
+    folder = (request.build_dir or suite.root / ".dispatchgen").absolute()
+    tree = BuildTree(folder / "build")
     try:
-        tree, report = _build(request, console, programs, suite, locks)
+        check_paths(folder, suite.root.absolute())
+        with exclusive(folder):
+            report = _build(request, console, programs, suite, locks, tree)
+            state = state_after(programs, tree, report, locks)
+            with showing(console, "running") as show:
+                results = collect(Plan(timed, locks), _runner(tools, request.timeout), tree, state, show)
     except DispatchgenError as error:
         raise_all([*([DispatchgenError(*problems)] if problems else []), error])
         raise
-    state = state_after(programs, tree, report, locks)
-    runner = Programs(
-        iree_benchmark_module=tools.iree_benchmark_module,
-        compiler_version=tools.compiler_version,
-        runtime_version=_runtime_version(tools),
-        timeout=request.timeout,
-    )
-    timed = replace(suite, models=tuple(replace(m, run=replace(m.run, **settings)) for m in suite.models))
-    with showing(console, "running") as show:
-        results = collect(Plan(timed, locks), runner, tree, state, show)
     results = results.model_copy(update={"build_failures": tuple(_build_failures(report, unlocked))})
     _print(results, request)
     if problems:
@@ -244,12 +243,15 @@ def _lock(
 
 
 def _build(
-    request: _Request, console: Console, programs: BuildPrograms, suite: Suite, locks: Mapping[str, Lock]
-) -> tuple[BuildTree, BuildReport]:
+    request: _Request,
+    console: Console,
+    programs: BuildPrograms,
+    suite: Suite,
+    locks: Mapping[str, Lock],
+    tree: BuildTree,
+) -> BuildReport:
     """Configures and builds the benchmarks, as far as they can be built."""
-    folder = (request.build_dir or suite.root / ".dispatchgen").absolute()
-    check_paths(folder, suite.root.absolute())
-    tree = BuildTree(folder / "build")
+    folder = tree.binary_dir.parent
     write_sources(folder, render_cmake(suite, locks))
     definitions = [f"DISPATCHGEN_PACKAGE_DIR={suite.root.absolute()}", f"Python3_EXECUTABLE={sys.executable}"]
     host_bin_dir = explicit_folder(request.iree_host_bin_dir)
@@ -259,7 +261,7 @@ def _build(
         show(0, None, "")
         configure(programs, folder, tree, definitions, request.timeout)
     with showing(console, "building") as show:
-        report = build(
+        return build(
             programs,
             tree,
             [_TARGET],
@@ -267,13 +269,17 @@ def _build(
             timeout=request.timeout,
             on_progress=lambda event: show(event.finished, event.total, event.description),
         )
-    return tree, report
 
 
-def _runtime_version(tools: Tools) -> str | None:
-    """Version of the runtime's wheel, where the program is from there; it does not say its version itself."""
+def _runner(tools: Tools, timeout: float) -> Programs:
+    """What runs the benchmarks. iree-benchmark-module does not say its version: only its wheel does."""
     from_wheel = tools.iree_benchmark_module.parent.name == "_runtime_libs"
-    return wheel_version("iree._runtime_libs") if from_wheel else None
+    return Programs(
+        iree_benchmark_module=tools.iree_benchmark_module,
+        compiler_version=tools.compiler_version,
+        runtime_version=wheel_version("iree._runtime_libs") if from_wheel else None,
+        timeout=timeout,
+    )
 
 
 def _build_failures(report: BuildReport, unlocked: Mapping[str, Sequence[Problem]]) -> Iterator[BuildFailure]:
