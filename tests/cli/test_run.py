@@ -231,7 +231,7 @@ def test_counts_are_those_of_the_program(make_suite: MakeSuite, models_dir: Path
     suite = make_suite(more=more)
     shutil.copy(models_dir / "ctrl.mlir", suite)
     result, data = run(suite, "--model", "loop")
-    # Not the exit code: compiled by IREE 3.12, this program as a whole runs out of memory, as it does in iree-run-module.
+    # Not the exit code: compiled by IREE 3.12, the whole program runs out of memory, as it does in iree-run-module.
     (call,) = data["calls"]
     assert call["coverage"]["failed"] == 0, result.stdout
     repeated = [row for row in call["dispatches"] if row["count"] == 5]
