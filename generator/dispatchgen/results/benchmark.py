@@ -156,7 +156,7 @@ def _failure(result: process.Result, otherwise: str) -> str:
     ended = f"iree-benchmark-module: {process.how_it_ended(result.returncode)}"
     # The runtime prints its status to stderr since 3.13, to stdout before.
     status = messages.status_message(f"{result.stderr}\n{result.stdout}")
-    status = status or process.shorten(_without_banner(result.stderr), _REASON_LIMIT)
+    status = process.shorten(status or _without_banner(result.stderr), _REASON_LIMIT)
     return f"{ended}: {status}" if status else ended
 
 
