@@ -93,6 +93,7 @@ def test_ctrl_c_kills_the_children_too(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
     )
     while not pids.exists():
         assert parent.poll() is None

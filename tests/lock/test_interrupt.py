@@ -26,6 +26,11 @@ wait
 """
 
 
+def interruptible() -> None:
+    """Undoes what a shell does to background jobs: they ignore Ctrl-C, and so do their children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
     (tmp_path / "benchmarks.yaml").write_text(MANIFEST)
@@ -73,6 +78,7 @@ def test_nothing_is_left(suite: Path, number: signal.Signals, to_all: bool) -> N
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=interruptible,
     )
     while len(pids(suite)) < 4:  # two compilers, each with a child
         assert process.poll() is None, process.communicate()
@@ -83,11 +89,16 @@ def test_nothing_is_left(suite: Path, number: signal.Signals, to_all: bool) -> N
         os.killpg(process.pid, number)
     else:
         process.send_signal(number)
-    _, stderr = process.communicate(timeout=60)
+    try:
+        _, stderr = process.communicate(timeout=300)
+    finally:
+        left = alive(family)
+        for each in [*left, *([psutil.Process(process.pid)] if process.poll() is None else [])]:
+            each.kill()
 
     assert process.returncode == 130
     assert stderr.endswith("interrupted\n")
     assert "Traceback" not in stderr
-    assert alive(family) == []
+    assert left == []
     assert {path.name: path.read_text() for path in (suite / "locks").iterdir()} == {"a.json": "what was there before"}
     assert list((suite / "temporary").iterdir()) == []
