@@ -64,6 +64,11 @@ def test_the_name_of_the_whole_model_is_not_taken() -> None:
     assert assign([("model", "a")], []) == ["model_2"]
 
 
+def test_a_reserved_name_is_not_given_nor_kept() -> None:
+    assert assign([("B1", "a")], [], {"B1"}) == ["B1_2"]
+    assert assign([("B1", "a")], [Known("B1", "B1", "a")], {"B1"}) == ["B1_2"]
+
+
 @given(before=programs, after=programs)
 def test_properties(before: list[tuple[str, str]], after: list[tuple[str, str]]) -> None:
     names = assign(before, [])

@@ -197,9 +197,9 @@ def _dispatches(
     described = [(names.operation_of(each.export.name), _content(each.export)) for each in found.values()]
     old = {dispatch.name: dispatch for dispatch in previous.dispatches} if previous is not None else {}
     known = [names.Known(dispatch.name, dispatch.operation, dispatch.content) for dispatch in old.values()]
-    for name, (operation, content), (key, each) in zip(
-        names.assign(described, known), described, found.items(), strict=True
-    ):
+    # Results of calls and of dispatches share a folder.
+    assigned = names.assign(described, known, {call.name for call in calls})
+    for name, (operation, content), (key, each) in zip(assigned, described, found.items(), strict=True):
         before = old[name].benchmarks if name in old else ()
         is_static = key in program.static_dispatches
         yield Dispatch(

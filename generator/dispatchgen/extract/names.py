@@ -37,8 +37,10 @@ def base_name(operation: str) -> str:
     return f"d{name}" if name[0].isdigit() else name
 
 
-def assign(dispatches: Sequence[tuple[str, str]], previous: Iterable[Known]) -> list[str]:
-    """Names for dispatches, given as (operation, content hash) in program order.
+def assign(
+    dispatches: Sequence[tuple[str, str]], previous: Iterable[Known], reserved: Collection[str] = ()
+) -> list[str]:
+    """Names for dispatches, given as (operation, content hash) in program order; none of `reserved` is given.
 
     A dispatch whose content is in `previous` keeps its name. Of the others, those of one operation take the names of
     that operation that became free, in order: so a name also survives a change of content, as with a new compiler. New
@@ -46,7 +48,7 @@ def assign(dispatches: Sequence[tuple[str, str]], previous: Iterable[Known]) -> 
     """
     known = list(previous)
     names: list[str | None] = [None] * len(dispatches)
-    free = list(known)
+    free = [each for each in known if each.name not in reserved]
     for index, (operation, content) in enumerate(dispatches):
         same = next((k for k in free if k.content == content and k.operation == operation), None)
         if same is not None:
@@ -61,7 +63,7 @@ def assign(dispatches: Sequence[tuple[str, str]], previous: Iterable[Known]) -> 
             free.remove(freed)
         # A name that the lock holds for something that is gone is not given to something else in the same renewal.
         taken = used | {k.name for k in known}
-        name = freed.name if freed is not None else numbered(base_name(operation), taken | _RESERVED)
+        name = freed.name if freed is not None else numbered(base_name(operation), taken | _RESERVED | set(reserved))
         names[index] = name
         used.add(name)
     return [name for name in names if name is not None]
