@@ -102,8 +102,8 @@ def build(
     command = [str(programs.ninja), "-C", str(tree.binary_dir), "-k", "0"]
     if jobs is not None:
         command.append(f"-j{jobs}")
-    child = process.start([*command, *targets], env={**os.environ, "NINJA_STATUS": ninja.STATUS})
     failures: list[StepFailure] = []
+    child = process.start([*command, *targets], env={**os.environ, "NINJA_STATUS": ninja.STATUS})
     try:
         for event in ninja.read_events(_lines(child, timeout)):
             match event:

@@ -8,9 +8,11 @@ import shlex
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from dispatchgen.errors import Problem, ToolError
 
@@ -86,20 +88,59 @@ def start(
     command: Sequence[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> subprocess.Popen[str]:
     """Starts a process in a session of its own with its output, stderr included, on a pipe. Raises ToolError."""
+    return _start(command, cwd, env, subprocess.PIPE, subprocess.STDOUT)
+
+
+def _start(
+    command: Sequence[str],
+    cwd: Path | None,
+    env: Mapping[str, str] | None,
+    stdout: IO[str] | int,
+    stderr: IO[str] | int,
+) -> subprocess.Popen[str]:
+    """Starts a process in a session of its own. An interrupt meanwhile leaves no process: it is raised afterwards."""
+    process: subprocess.Popen[str] | None = None
     try:
-        return subprocess.Popen(
-            command,
-            cwd=cwd,
-            env=None if env is None else dict(env),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
+        with _interrupts_held():
+            process = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=None if env is None else dict(env),
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                text=True,
+                errors="replace",
+                start_new_session=True,
+            )
     except OSError as error:
         raise ToolError(Problem(f"cannot start {command[0]}: {error.strerror}")) from error
+    except BaseException:
+        if process is not None:
+            kill_group(process)
+        raise
+    return process
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Puts off Ctrl-C and SIGTERM until the body has ended; only the main thread gets them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pending: list[int] = []
+    previous = {
+        number: signal.signal(number, lambda received, _: pending.append(received))
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if callable(signal.getsignal(number))
+    }
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+        for received in pending:
+            signal.raise_signal(received)
 
 
 def run(
@@ -127,19 +168,7 @@ def run(
         tempfile.TemporaryFile("w+", errors="replace") as stdout,
         tempfile.TemporaryFile("w+", errors="replace") as stderr,
     ):
-        try:
-            process = subprocess.Popen(
-                command,
-                cwd=cwd,
-                env=None if env is None else dict(env),
-                stdin=subprocess.DEVNULL,
-                stdout=stdout,
-                stderr=stderr,
-                text=True,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise ToolError(Problem(f"cannot start {command[0]}: {error.strerror}")) from error
+        process = _start(command, cwd, env, stdout, stderr)
         try:
             process.wait(timeout)
         except subprocess.TimeoutExpired:
