@@ -1,7 +1,6 @@
 """Writes the generated pages: `docs/manifest.md`, and in `docs/cli.md` the help of each command.
 
-    python docs/generate.py          # writes
-    python docs/generate.py --check  # exits with 1 where a page differs from what it would write
+`python docs/generate.py` writes them; with `--check` it writes nothing and exits with 1 where a page is out of date.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The errors that dispatchgen raises for what a user can cause.
 
-Every one of them is a `DispatchgenError`: a list of problems, each a message, then the place, then what to do about it. The
-command line prints them without a traceback and exits with `exit_code`. Anything else that escapes is a bug in dispatchgen.
+Every one of them is a `DispatchgenError`: a list of problems, each a message, then the place, then what to do about it.
+The command line prints them without a traceback and exits with `exit_code`. Anything else that escapes is a bug in
+dispatchgen.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the rules that users load are: beside the package in a wheel, at the repository's top in an editable install."""
+"""Where the rules that users load are: in the package in a wheel, at the repository's top in an editable install."""
 
 from __future__ import annotations
 
