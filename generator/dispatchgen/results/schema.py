@@ -90,7 +90,7 @@ class SkippedDispatch(_Data):
 
 
 class WholeModel(_Data):
-    """The model itself, called with zero-filled inputs."""
+    """The model itself, called with `inputs` of the call (zeros where they give no data)."""
 
     timing: Timing | None
     failure: str | None = None
