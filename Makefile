@@ -66,6 +66,8 @@ lint: $(stamp)
 
 bench: $(stamp)
 	$(bin)/python benchmarks/hand_flow.py
+	$(bin)/python benchmarks/scale.py
+	$(bin)/python benchmarks/sum_against_model.py
 
 docs: $(stamp)
 	$(bin)/python docs/generate.py
