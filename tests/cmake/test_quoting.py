@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from cmake_project import Generator, Project, find_program, layers_model
 from dispatchgen.lock.schema import BackendLock, Call, Lock, MadeFrom
-from dispatchgen.manifest.suite import Backend, Device
+from dispatchgen.manifest.suite import Backend, Device, Source
 from dispatchgen.render.cmake import render_cmake
 from dispatchgen.render.quote import cmake_string, refusal
 
@@ -143,6 +144,25 @@ def test_flags_arrive_as_they_were(texts: list[str], recorder: Path, checkout: P
     parameters = [argument for argument in smoke_call[:device] if argument.startswith("--parameters=")]
     expected = [os.path.normpath(project.folder / f"{t}.irpa").replace("//", "/") for t in texts[:5]]
     assert [argument.removeprefix("--parameters=s=") for argument in parameters] == expected
+
+
+@pytest.mark.slow
+def test_source_with_a_hostile_name_is_built(tmp_path: Path, checkout: Path, generator: Generator) -> None:
+    name = "a $HOME ${HOME} $<x> #1 100% 'q' \"d\" (p) {b} `touch x` & é漢, ~=+!*?@x@.mlir"
+    model = replace(layers_model("m"), source=Source(f"my models/{name}", "mlir"), labels=("$(touch x)", "a;b"))
+    project = Project(tmp_path / "suite", generator, models=[model], environment={"PYTHONPATH": str(checkout)})
+    project.write_layers("m", (8, 16))
+    (project.folder / "models").rename(project.folder / "my models")
+    (project.folder / "my models" / "m.mlir").rename(project.folder / "my models" / name)
+    project.lock()
+    project.generate()
+    project.configure()
+    assert "Configuring m/host" in project.steps()
+    assert project.steps() == []
+    outcome = project.test()
+    assert outcome.returncode == 0, outcome.stdout
+    assert {path.name for path in project.folder.iterdir()} == {"CMakeLists.txt", "build", "locks", "my models"}
+    assert not list(tmp_path.rglob("x"))
 
 
 def _project(
