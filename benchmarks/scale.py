@@ -29,7 +29,8 @@ from rich.table import Table
 
 import dispatchgen
 from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
-from dispatchgen.lock.schema import BackendLock, Benchmark, Call, Dispatch, Lock, MadeFrom
+from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call, Dispatch
+from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.lock.store import write_lock
 
 #: `dispatchgen generate` takes at most this share of CMake's seconds, ...
@@ -140,7 +141,7 @@ def made_up_lock(model: str, dispatches: int) -> Lock:
         model=model,
         made_from=MadeFrom(source=digest, settings={"cpu": digest}, compiler="3.13.0"),
         calls=(call,),
-        backends={"cpu": BackendLock(backend="cpu", dispatches=tuple(listed))},
+        backends={"cpu": BackendDispatches(backend="cpu", dispatches=tuple(listed))},
     )
 
 

@@ -18,7 +18,8 @@ from dispatchgen.buildtree.ninja import Progress
 from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
 from dispatchgen.buildtree.state import state_after
 from dispatchgen.errors import ToolError
-from dispatchgen.lock.schema import BackendLock, Dispatch, Lock, MadeFrom
+from dispatchgen.extract.schema import BackendDispatches, Dispatch
+from dispatchgen.lock.schema import Lock, MadeFrom
 
 #: `configured.mlir` fails where `broken` is its source's content; a module fails where `bad` is in its source.
 _RULES = """
@@ -61,7 +62,10 @@ def lock() -> Lock:
     )
     made_from = MadeFrom(source="", settings={}, compiler="")
     return Lock(
-        model="m", made_from=made_from, calls=(), backends={"cpu": BackendLock(backend="cpu", dispatches=dispatches)}
+        model="m",
+        made_from=made_from,
+        calls=(),
+        backends={"cpu": BackendDispatches(backend="cpu", dispatches=dispatches)},
     )
 
 

@@ -17,7 +17,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from cmake_project import Generator, Project, find_program, layers_model
-from dispatchgen.lock.schema import BackendLock, Call, Lock, MadeFrom
+from dispatchgen.extract.schema import BackendDispatches, Call
+from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.manifest.suite import Backend, Device, Source
 from dispatchgen.render.cmake import render_cmake
 from dispatchgen.render.quote import cmake_string, refusal
@@ -110,7 +111,7 @@ def _lock(model: str) -> Lock:
         model=model,
         made_from=MadeFrom(source="", settings={}, compiler=""),
         calls=(call,),
-        backends={"host": BackendLock(backend="host", dispatches=())},
+        backends={"host": BackendDispatches(backend="host", dispatches=())},
     )
 
 

@@ -18,8 +18,8 @@ from dispatchgen.errors import ShapeError
 from dispatchgen.extract import emit
 from dispatchgen.extract.extraction import Extraction, extract
 from dispatchgen.extract.program import Program
+from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call
 from dispatchgen.iree import ir
-from dispatchgen.lock.schema import BackendLock, Benchmark, Call
 
 pytestmark = pytest.mark.main_path
 
@@ -33,17 +33,17 @@ def mlp(*batches: int) -> list[Call]:
 
 
 @contextmanager
-def extraction(module: Path, calls: Sequence[Call], previous: BackendLock | None = None) -> Iterator[Extraction]:
+def extraction(module: Path, calls: Sequence[Call], previous: BackendDispatches | None = None) -> Iterator[Extraction]:
     with ir.read_module(module) as operation:
         yield extract(Program(operation), calls, "cpu", previous)
 
 
-def lock(module: Path, calls: Sequence[Call], previous: BackendLock | None = None) -> BackendLock:
+def lock(module: Path, calls: Sequence[Call], previous: BackendDispatches | None = None) -> BackendDispatches:
     with extraction(module, calls, previous) as found:
         return found.lock
 
 
-def benchmarks(found: BackendLock) -> dict[str, dict[str, int]]:
+def benchmarks(found: BackendDispatches) -> dict[str, dict[str, int]]:
     return {b.name: b.counts for d in found.dispatches for b in d.benchmarks}
 
 

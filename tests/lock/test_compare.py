@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from dispatchgen.extract.schema import BackendDispatches, Benchmark, Dispatch, Skipped
 from dispatchgen.lock.compare import compare, stale_parts
-from dispatchgen.lock.schema import BackendLock, Benchmark, Dispatch, MadeFrom, Skipped
+from dispatchgen.lock.schema import MadeFrom
 
 
 def benchmark(name: str, **fields: object) -> Benchmark:
@@ -26,8 +27,8 @@ def dispatch(name: str, content: str | None = None, number: int = 0, *benchmarks
     )
 
 
-def lock(*dispatches: Dispatch, skipped: tuple[Skipped, ...] = ()) -> BackendLock:
-    return BackendLock(backend="cpu", dispatches=dispatches, skipped=skipped)
+def lock(*dispatches: Dispatch, skipped: tuple[Skipped, ...] = ()) -> BackendDispatches:
+    return BackendDispatches(backend="cpu", dispatches=dispatches, skipped=skipped)
 
 
 A, B, C = dispatch("a", number=0), dispatch("b", number=1), dispatch("c", number=2)

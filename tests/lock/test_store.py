@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import support
 from dispatchgen.errors import LockError, OutputError
-from dispatchgen.lock.schema import BackendLock, Benchmark, Call, Dispatch, Lock, MadeFrom, Skipped
+from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call, Dispatch, Skipped
+from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.lock.store import canonical_json, lock_text, read_lock, write_lock
 
 BENCHMARK = Benchmark(
@@ -39,8 +40,8 @@ LOCK = Lock(
     made_from=MadeFrom(source="1" * 64, settings={"vulkan": "3" * 64, "cpu": "2" * 64}, compiler="3.13.0 @ abc"),
     calls=(Call(name="B8", function="main", shape="B8", symbols={"B": 8}, inputs=("8x128xf32",)),),
     backends={
-        "vulkan": BackendLock(backend="vulkan", dispatches=()),
-        "cpu": BackendLock(
+        "vulkan": BackendDispatches(backend="vulkan", dispatches=()),
+        "cpu": BackendDispatches(
             backend="cpu",
             dispatches=(DISPATCH,),
             skipped=(Skipped(export="e\N{SNOWMAN}", operation="o", calls=("B8",), reason='a "reason"\n\\'),),

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dispatchgen.errors import LockError, ManifestError
-from dispatchgen.lock.schema import BackendLock, Call, Dispatch, Lock, MadeFrom
+from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
+from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.manifest.suite import Backend, Device, Model, Preset, RunSettings, Source, Suite
 from dispatchgen.render.cmake import render_cmake
 
@@ -40,7 +41,9 @@ def _dispatch(name: str) -> Dispatch:
 
 def _lock(model: str, *backends: str) -> Lock:
     calls = tuple(Call(name=name, function="main", shape=name, symbols={}, inputs=()) for name in ("B8", "B1"))
-    locks = {name: BackendLock(backend=name, dispatches=(_dispatch("z_2"), _dispatch("a_1"))) for name in backends}
+    locks = {
+        name: BackendDispatches(backend=name, dispatches=(_dispatch("z_2"), _dispatch("a_1"))) for name in backends
+    }
     return Lock(model=model, made_from=MadeFrom(source="", settings={}, compiler=""), calls=calls, backends=locks)
 
 

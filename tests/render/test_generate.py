@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dispatchgen.lock.schema import BackendLock, Call, Dispatch, Lock, MadeFrom
+from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
+from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.lock.store import write_lock
 from support import RunCli
 
@@ -27,7 +28,7 @@ def _write_lock(folder: Path, model: str, *dispatches: str) -> None:
         for d in dispatches
     )
     made_from = MadeFrom(source="", settings={}, compiler="")
-    backends = {"cpu": BackendLock(backend="cpu", dispatches=listed)}
+    backends = {"cpu": BackendDispatches(backend="cpu", dispatches=listed)}
     write_lock(
         folder / "locks" / f"{model}.json", Lock(model=model, made_from=made_from, calls=(call,), backends=backends)
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from dispatchgen.lock.schema import BackendLock, Benchmark, Call, Dispatch, Skipped
+from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call, Dispatch, Skipped
 from dispatchgen.results.assemble import INITIALIZER, Measured, benchmarks_of, call_result
 from dispatchgen.results.schema import CallResult, DeviceUsed, Settings, Timing, WholeModel
 
@@ -46,7 +46,7 @@ def result(
         model="m",
         device=DeviceUsed(id="sync", uri="local-sync", run_flags=()),
         settings=Settings(min_time=None, repetitions=1, batch_size=1),
-        lock=BackendLock(backend="cpu", dispatches=dispatches, skipped=skipped),
+        lock=BackendDispatches(backend="cpu", dispatches=dispatches, skipped=skipped),
         call=CALL,
         measured=Measured({name: timing(seconds) for name, seconds in timings.items()}, failures or {}),
         whole_model=WholeModel(timing=None if model is None else timing(model), failure=None if model else "crashed"),

@@ -39,7 +39,7 @@ class BuildTree:
         return self.binary_dir / model / backend
 
     def index(self, model: str, backend: str) -> Path:
-        """The `BackendLock` that extraction wrote: what was found in this build."""
+        """The `BackendDispatches` that extraction wrote: what was found in this build."""
         return self.folder(model, backend) / "dispatches" / "index.json"
 
     def flag_file(self, model: str, backend: str, call: str) -> Path:

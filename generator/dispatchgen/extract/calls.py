@@ -9,8 +9,8 @@ from dispatchgen.errors import ModelError, Place, Problem
 from dispatchgen.extract import inputs
 from dispatchgen.extract.inputs import ConcreteInput
 from dispatchgen.extract.program import Program
+from dispatchgen.extract.schema import Call
 from dispatchgen.extract.signature import Argument, signature, suggestion
-from dispatchgen.lock.schema import Call
 from dispatchgen.manifest.suite import Input, Model, Shape
 
 

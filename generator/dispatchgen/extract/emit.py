@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from textwrap import indent
 
 from dispatchgen.extract.program import Export
+from dispatchgen.extract.schema import Benchmark
 from dispatchgen.iree import ir
 from dispatchgen.iree.ir import symbol_text
-from dispatchgen.lock.schema import Benchmark
 
 #: Alignment of bindings in the buffer, in bytes: the largest that IREE's devices ask for.
 _ALIGNMENT = 256

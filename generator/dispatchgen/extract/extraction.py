@@ -13,8 +13,8 @@ from dispatchgen.extract.evaluate import Trace, evaluate
 from dispatchgen.extract.evaluator import Dispatched
 from dispatchgen.extract.program import Export, Program
 from dispatchgen.extract.scalars import scalar_type
+from dispatchgen.extract.schema import INITIALIZER, BackendDispatches, Benchmark, Call, Dispatch, Skipped
 from dispatchgen.extract.values import HostValue, Unknown
-from dispatchgen.lock.schema import INITIALIZER, BackendLock, Benchmark, Call, Dispatch, Skipped
 from dispatchgen.manifest.suite import STATIC
 
 Key = tuple[str, str]  #: Executable and export.
@@ -49,7 +49,7 @@ class _Found:
 class Extraction:
     """The dispatches of a model on a backend; valid while the module they come from is open."""
 
-    lock: BackendLock
+    lock: BackendDispatches
     _program: Program
     _found: Mapping[Key, _Found]
 
@@ -65,7 +65,9 @@ class Extraction:
             )
 
 
-def extract(program: Program, calls: Sequence[Call], backend: str, previous: BackendLock | None = None) -> Extraction:
+def extract(
+    program: Program, calls: Sequence[Call], backend: str, previous: BackendDispatches | None = None
+) -> Extraction:
     """Finds every dispatch of a model on a backend, at every call.
 
     Args:
@@ -92,7 +94,7 @@ def extract(program: Program, calls: Sequence[Call], backend: str, previous: Bac
         for reason, where in each.skipped.items()
     ]
     return Extraction(
-        BackendLock(backend=backend, dispatches=tuple(dispatches), skipped=tuple(skipped)), program, usable
+        BackendDispatches(backend=backend, dispatches=tuple(dispatches), skipped=tuple(skipped)), program, usable
     )
 
 
@@ -191,7 +193,7 @@ def _explain_the_rest(program: Program, found: Mapping[Key, _Found], calls: Sequ
 
 
 def _dispatches(
-    program: Program, found: Mapping[Key, _Found], calls: Sequence[Call], previous: BackendLock | None
+    program: Program, found: Mapping[Key, _Found], calls: Sequence[Call], previous: BackendDispatches | None
 ) -> Iterator[Dispatch]:
     static_calls = {INITIALIZER, *(call.name for call in calls if call.shape == STATIC)}
     described = [(names.operation_of(each.export.name), _content(each.export)) for each in found.values()]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from dispatchgen.lock.schema import BackendLock, Benchmark, Dispatch, MadeFrom, Skipped
+from dispatchgen.extract.schema import BackendDispatches, Benchmark, Dispatch, Skipped
+from dispatchgen.lock.schema import MadeFrom
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def stale_parts(old: MadeFrom, new: MadeFrom) -> list[str]:
     return parts
 
 
-def compare(old: BackendLock, new: BackendLock) -> Difference:
+def compare(old: BackendDispatches, new: BackendDispatches) -> Difference:
     """How `new` differs from what the lock lists, `old`.
 
     Dispatches are the same where their names are, since a renewed lock keeps the names of unchanged content. Those that

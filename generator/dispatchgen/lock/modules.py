@@ -8,10 +8,10 @@ from pathlib import Path
 from dispatchgen.errors import CheckFailed, LockError, Place, Problem
 from dispatchgen.extract.extraction import extract
 from dispatchgen.extract.program import Program
+from dispatchgen.extract.schema import Call
 from dispatchgen.files import write_if_changed
 from dispatchgen.iree import ir
 from dispatchgen.lock.compare import Difference, compare
-from dispatchgen.lock.schema import Call
 from dispatchgen.lock.store import read_lock
 
 

@@ -13,11 +13,12 @@ from enum import Enum
 from pathlib import Path
 
 from dispatchgen.errors import DispatchgenError, LockError, ModelError, OutputError, Place, Problem
+from dispatchgen.extract.schema import BackendDispatches, Call
 from dispatchgen.files import sha256_of
 from dispatchgen.iree.configure import DEFAULT_TIMEOUT, configure, import_source, source_path
 from dispatchgen.iree.tools import Tools
 from dispatchgen.lock.compare import Difference, compare, stale_parts
-from dispatchgen.lock.schema import BackendLock, Call, Lock, MadeFrom
+from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.lock.store import NewerLockError, lock_text, read_lock, write_lock
 from dispatchgen.lock.workers import Outcome, run_tasks
 from dispatchgen.manifest.suite import Backend, Model, Suite
@@ -135,7 +136,7 @@ def make_lock(
     """
     origin = made_from(tools, suite, model)
     calls: dict[str, tuple[Call, ...]] = {}
-    locks: dict[str, BackendLock] = {}
+    locks: dict[str, BackendDispatches] = {}
     errors: list[DispatchgenError] = []
     with _work_folder() as folder:
         imported = import_source(tools, suite, model, folder, timeout)
@@ -284,8 +285,8 @@ def _written(outcome: Outcome[_Task, Lock]) -> Update:
 
 
 def _dispatches(
-    configured: Path, model: Model, backend: Backend, previous: BackendLock | None, tools: Tools
-) -> tuple[tuple[Call, ...], BackendLock]:
+    configured: Path, model: Model, backend: Backend, previous: BackendDispatches | None, tools: Tools
+) -> tuple[tuple[Call, ...], BackendDispatches]:
     """The calls of a model and its dispatches on a backend, from its configured module."""
     # Imported here: the bindings take a tenth of a second, and whoever only reads locks does not need them.
     from dispatchgen.extract.calls import calls_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dispatchgen.lock.schema import BackendLock, Benchmark, Call, Dispatch
+from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call, Dispatch
 from dispatchgen.results.schema import (
     CallResult,
     Coverage,
@@ -34,7 +34,7 @@ def call_result(
     model: str,
     device: DeviceUsed,
     settings: Settings,
-    lock: BackendLock,
+    lock: BackendDispatches,
     call: Call,
     measured: Measured,
     whole_model: WholeModel,
@@ -74,7 +74,7 @@ def benchmarks_of(dispatch: Dispatch, calls: Iterable[str]) -> list[Benchmark]:
     return [benchmark for benchmark in dispatch.benchmarks if not wanted.isdisjoint(benchmark.counts)]
 
 
-def _rows(lock: BackendLock, call: str, measured: Measured) -> list[DispatchResult]:
+def _rows(lock: BackendDispatches, call: str, measured: Measured) -> list[DispatchResult]:
     return [
         _row(dispatch, benchmark, benchmark.counts[call], measured)
         for dispatch in lock.dispatches

@@ -13,7 +13,8 @@ from dispatchgen import __version__
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.state import BuildState
 from dispatchgen.errors import OutputError, Place, Problem
-from dispatchgen.lock.schema import BackendLock, Call, Lock
+from dispatchgen.extract.schema import BackendDispatches, Call
+from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Backend, Device, Model, Suite
 from dispatchgen.results import assemble
 from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches, run_model
@@ -143,7 +144,7 @@ class _DeviceRun:
     state: BuildState
     session: _Session
     model: Model
-    index: BackendLock
+    index: BackendDispatches
     runner: Runner
 
     def all_calls(self) -> str | None:
@@ -233,9 +234,9 @@ def parameter_flags(model: Model, root: Path) -> Iterable[str]:
         yield f"{scope}{separator}{(root / path).absolute()}"
 
 
-def _read_index(path: Path) -> BackendLock:
+def _read_index(path: Path) -> BackendDispatches:
     try:
-        return BackendLock.model_validate_json(path.read_bytes())
+        return BackendDispatches.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         hint = "remove the build folder and run again"
         raise OutputError(Problem("the build left no readable list of dispatches", Place(str(path)), hint)) from error

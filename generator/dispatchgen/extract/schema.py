@@ -1,0 +1,70 @@
+"""What extraction finds: dispatches, their benchmarks, what is skipped and why; and the calls that it evaluates.
+
+Locks are made of these types, and so is `index.json`, which the build's extraction step writes beside the modules.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+#: What stands for a call in `Benchmark.counts` and `Skipped.calls` for what runs once, when the module is loaded.
+INITIALIZER = "initializer"
+
+
+class Data(BaseModel):
+    """Base of all data in these formats."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Benchmark(Data):
+    """One dispatch at one workload: a function of the dispatch's benchmark module."""
+
+    name: str = Field(description="The function's name, `[A-Za-z0-9_]+`.")
+    workload: tuple[int, ...] = Field(description="Workload operands of the dispatch, in order.")
+    constants: tuple[tuple[str, int], ...] = Field(description="Push constants: type and unsigned value.")
+    bindings: tuple[int, ...] = Field(description="Length of each binding, in bytes.")
+    counts: dict[str, int] = Field(
+        description="How often it runs per call of the model, by call name (`<shape>`, or `<function>__<shape>` where "
+        "the model has several entry functions), or `initializer` for what runs once when the module is loaded."
+    )
+
+
+class Dispatch(Data):
+    """One export of one executable."""
+
+    name: str = Field(description="Stable name, `[A-Za-z0-9_]+`.")
+    operation: str = Field(description="Operation and types, from IREE's export symbol.")
+    executable: str = Field(description="IREE's symbol of the executable.")
+    variant: str = Field(description="IREE's symbol of the variant.")
+    export: str = Field(description="IREE's symbol of the export.")
+    content: str = Field(description="SHA-256 of the executable with its symbols made stable.")
+    written: tuple[bool, ...] = Field(description="Which bindings the dispatch may write.")
+    benchmarks: tuple[Benchmark, ...]
+
+
+class Skipped(Data):
+    """A dispatch that cannot be benchmarked, at some calls or at all of them."""
+
+    export: str = Field(description="IREE's symbol of the export.")
+    operation: str
+    calls: tuple[str, ...] = Field(description="Names of the calls it is skipped at.")
+    reason: str
+
+
+class Call(Data):
+    """One call of the whole model: an entry function at one shape."""
+
+    name: str = Field(description="`<shape>`, or `<function>__<shape>` where the model has several entry functions.")
+    function: str = Field(description="The function to call, as `iree-benchmark-module --function=` takes it.")
+    shape: str = Field(description="Label of the shape.")
+    symbols: dict[str, int]
+    inputs: tuple[str, ...] = Field(description="Values of `--input=`, in order.")
+
+
+class BackendDispatches(Data):
+    """What a model dispatches on one backend."""
+
+    backend: str = Field(description="Id of the backend.")
+    dispatches: tuple[Dispatch, ...]
+    skipped: tuple[Skipped, ...] = ()
