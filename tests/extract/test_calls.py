@@ -93,9 +93,7 @@ def test_one_entry(two_functions: Path) -> None:
     with ir.read_module(two_functions) as operation:
         (call,) = calls_of(Program(operation), model(entry="double"))
         assert (call.name, call.inputs) == ("static", ("4xf32",)), "static types are read from the program"
-        with pytest.raises(
-            ModelError, match=r"no public function @doubel .* it has @double, @square\n.*\n  try: double"
-        ):
+        with pytest.raises(ModelError, match=r"no public function @doubel .* it has @double, @square\n  try: double"):
             calls_of(Program(operation), model(entry="doubel"))
         with pytest.raises(ModelError, match="no public function @constant that dispatches"):
             calls_of(Program(operation), model(entry="constant"))

@@ -30,10 +30,9 @@ def calls_of(program: Program, model: Model) -> tuple[Call, ...]:
         for shape in model.shapes:
             found = list(_problems(arguments, given, shape))
             if found:
-                problems += [
-                    Problem(p.message, Place(key=f"model {model.name!r}, function @{entry}"), p.hint) for p in found
-                ]
-                break  # the same again at the other shapes
+                place = Place(key=f"function @{entry}")
+                problems += [Problem(p.message, place, p.hint) for p in found]
+                continue
             values = given if given is not None else [_from(argument) for argument in arguments]
             calls.append(
                 Call(
@@ -45,7 +44,7 @@ def calls_of(program: Program, model: Model) -> tuple[Call, ...]:
                 )
             )
     if problems:
-        raise ModelError(*problems)
+        raise ModelError(*dict.fromkeys(problems))  # each once, at however many shapes it is found
     return tuple(calls)
 
 
@@ -55,25 +54,21 @@ def _identifier(text: str) -> str:
 
 def _entries(program: Program, model: Model) -> list[str]:
     """The entry functions that the manifest selects."""
-    place = Place(key=f"model {model.name!r}")
     found = program.entries
     if not found:
-        raise ModelError(
-            Problem("no public function of the program dispatches anything: there is nothing to benchmark", place)
-        )
+        raise ModelError("no public function of the program dispatches anything: there is nothing to benchmark")
     wanted = [model.entry] if model.entry is not None else [name for name in model.inputs if name is not None]
     for name in wanted:
         if name not in found:
-            raise ModelError(_unknown_function(name, found, place))
+            raise ModelError(_unknown_function(name, found))
     return [model.entry] if model.entry is not None else found
 
 
-def _unknown_function(name: str, found: Sequence[str], place: Place) -> Problem:
+def _unknown_function(name: str, found: Sequence[str]) -> Problem:
     near = difflib.get_close_matches(name, found, 1)
     return Problem(
         f"the program has no public function @{name} that dispatches; it has {', '.join('@' + f for f in found)}",
-        place,
-        near[0] if near else None,
+        hint=near[0] if near else None,
     )
 
 
@@ -102,7 +97,7 @@ def _problems(arguments: Sequence[Argument], given: Sequence[Input] | None, shap
         return
     for index, (argument, input_) in enumerate(zip(arguments, given, strict=True)):
         for message in _mismatches(argument, input_, inputs.bind(input_, shape), shape):
-            yield Problem(f"input {index}: {message}", hint=f"in the program it is {argument}")
+            yield Problem(f"input {index}: {message}", hint=str(argument))
 
 
 def _mismatches(argument: Argument, input_: Input, concrete: ConcreteInput, shape: Shape) -> Iterator[str]:

@@ -17,6 +17,9 @@ from dispatchgen.extract.schema import INITIALIZER, BackendDispatches, Benchmark
 from dispatchgen.extract.values import HostValue, Unknown
 from dispatchgen.manifest.suite import STATIC
 
+#: How many calls that the program rejects are told of.
+_ERRORS = 20
+
 Key = tuple[str, str]  #: Executable and export.
 
 
@@ -81,8 +84,8 @@ def extract(
       ShapeError: the program itself rejects the shape of a call.
     """
     found = {key: _Found(export) for key, export in program.exports.items()}
-    for index, call in enumerate(calls):
-        _record(program, found, call.name, _trace(program, call), with_initializers=index == 0)
+    for index, (call, trace) in enumerate(zip(calls, _traces(program, calls), strict=True)):
+        _record(program, found, call.name, trace, with_initializers=index == 0)
     _explain_the_rest(program, found, calls)
     usable = {key: each for key, each in found.items() if each.counts}
     dispatches = _dispatches(program, usable, calls, previous)
@@ -98,17 +101,30 @@ def extract(
     )
 
 
-def _trace(program: Program, call: Call) -> Trace:
-    try:
-        return evaluate(program, call.function, call.inputs)
-    except ModelError as error:
-        symbols = ", ".join(f"{symbol}={value}" for symbol, value in call.symbols.items())
-        place = Place(key=f"function @{call.function}, shape {call.shape}" + (f" ({symbols})" if symbols else ""))
-        raise type(error)(*(Problem(p.message, place, p.hint or _hint(error)) for p in error.problems)) from error
+def _traces(program: Program, calls: Sequence[Call]) -> list[Trace]:
+    """What each call runs. Raises ModelError, or ShapeError where shapes alone are wrong, with what is wrong at any."""
+    traces: list[Trace] = []
+    errors: list[tuple[Call, ModelError]] = []
+    for call in calls:
+        try:
+            traces.append(evaluate(program, call.function, call.inputs))
+        except ModelError as error:
+            errors.append((call, error))
+            if len(errors) == _ERRORS:
+                break
+    if errors:
+        problems = [problem for call, error in errors for problem in _placed(call, error)]
+        raise (ShapeError if all(isinstance(error, ShapeError) for _, error in errors) else ModelError)(*problems)
+    return traces
 
 
-def _hint(error: ModelError) -> str | None:
-    return "a shape that the program accepts" if isinstance(error, ShapeError) else None
+def _placed(call: Call, error: ModelError) -> Iterator[Problem]:
+    """An error's problems, with the call they are found in."""
+    symbols = ", ".join(f"{symbol}={value}" for symbol, value in call.symbols.items())
+    place = Place(key=f"function @{call.function}, shape {call.shape}" + (f" ({symbols})" if symbols else ""))
+    hint = "a shape that the program accepts" if isinstance(error, ShapeError) else None
+    for problem in error.problems:
+        yield Problem(problem.message, place, problem.hint or hint)
 
 
 def _record(program: Program, found: Mapping[Key, _Found], call: str, trace: Trace, *, with_initializers: bool) -> None:

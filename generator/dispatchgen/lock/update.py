@@ -217,7 +217,7 @@ def check_locks(
         for outcome in outcomes:
             task, lock = outcome.task, outcome.value
             if lock is None or task.previous is None:
-                yield Check(task.model, problems=_problems(outcome.error, task.model))
+                yield Check(task.model, problems=_problems(outcome.error, task))
             else:
                 yield compare_locks(task.model, task.previous, lock)
 
@@ -276,7 +276,7 @@ def _make(task: _Task) -> Lock:
 def _written(outcome: Outcome[_Task, Lock]) -> Update:
     task, lock = outcome.task, outcome.value
     if lock is None:
-        return Update(task.model, Change.FAILED, problems=_problems(outcome.error, task.model))
+        return Update(task.model, Change.FAILED, problems=_problems(outcome.error, task))
     try:
         written = write_lock(task.suite.lock_path(task.model), lock)
     except DispatchgenError as error:
@@ -337,16 +337,17 @@ def _backends(suite: Suite, model: Model) -> list[Backend]:
     return [suite.backend(backend) for backend in model.backends]
 
 
-def _problems(error: DispatchgenError | None, model: Model) -> tuple[Problem, ...]:
-    """The problems of a task's error, each of which names the model."""
-    problems = [] if error is None else error.problems
-    named = (
-        problem
-        if problem.message.startswith(f"model {model.name}")
-        else Problem(f"model {model.name}: {problem.message}", problem.place, problem.hint)
-        for problem in problems
-    )
-    return tuple(named)
+def _problems(error: DispatchgenError | None, task: _Task) -> tuple[Problem, ...]:
+    """The problems of a task's error, each of which names the model and is somewhere: in the manifest where else."""
+    name = f"model {task.model.name}"
+    problems = []
+    for problem in [] if error is None else error.problems:
+        message = problem.message if problem.message.startswith(name) else f"{name}: {problem.message}"
+        place = problem.place or Place()
+        if place.file is None:
+            place = replace(place, file=str(task.suite.manifest), line=task.model.line)
+        problems.append(Problem(message, place, problem.hint))
+    return tuple(problems)
 
 
 def _cpus() -> int:
