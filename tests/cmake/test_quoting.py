@@ -21,7 +21,7 @@ from dispatchgen.extract.schema import BackendDispatches, Call
 from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.manifest.suite import Backend, Device, Source
 from dispatchgen.render.cmake import render_cmake
-from dispatchgen.render.quote import cmake_string, refusal
+from dispatchgen.render.quote import SHELL_OPERATORS, cmake_string, refusal
 
 #: Everything that means something to CMake, its lists, generator expressions, shells, Make or Ninja, and some text.
 _ALPHABET = "$<>{}()[];\"'\\@#%&|`~!*?:=,.+-^_/ aZ09\té漢\U0001f600"
@@ -113,6 +113,10 @@ def _lock(model: str) -> Lock:
         calls=(call,),
         backends={"host": BackendDispatches(backend="host", dispatches=())},
     )
+
+
+def test_no_operator_of_the_shell_is_carried() -> None:
+    assert all(refusal(operator) for operator in SHELL_OPERATORS)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -57,3 +58,9 @@ def test_what_ended_a_python_program() -> None:
     assert messages.missing_python_module(missing.stderr) == "no_such_module"
     assert messages.missing_python_module(run(sys.executable, "-m", "no_such_module.sub").stderr) == "no_such_module"
     assert messages.python_error("warning: nothing wrong") is None
+
+
+def test_the_cmake_rules_know_the_same_texts_of_absent_devices() -> None:
+    rules = (support.REPOSITORY / "genrules" / "cmake" / "private" / "tests.cmake").read_text()
+    (block,) = re.findall(r"^set\(_IREE_DISPATCH_ABSENT_DEVICE\n(.*?)^\)", rules, re.MULTILINE | re.DOTALL)
+    assert tuple(re.findall(r'^  "(.*)"$', block, re.MULTILINE)) == messages.ABSENT_DEVICE

@@ -56,6 +56,20 @@ def test_finding_imports_nothing_of_iree() -> None:
     assert result.stdout == "False\n"
 
 
+def test_a_folder_of_console_scripts_leads_to_the_native_programs(
+    iree_tools: support.IreeTools, tmp_path: Path
+) -> None:
+    for program, module in (("iree-compile", "compiler.tools.scripts.iree_compile"), ("iree-run-module", "x.y")):
+        script = tmp_path / program
+        script.write_text(f"#!{sys.executable}\nimport sys\nfrom iree.{module}.__main__ import main\nmain()\n")
+        script.chmod(0o755)
+    found = find_tools(tmp_path)
+    assert found.iree_compile == iree_tools.compile
+    assert found.iree_run_module == iree_tools.run_module
+    wrapper = fake_program(tmp_path / "iree-compile", "echo 'IREE compiler version 3.13.0'")
+    assert find_tools(tmp_path).iree_compile == wrapper, "somebody's own script is called as it is"
+
+
 def test_a_named_folder_goes_first(
     tmp_path: Path, iree_tools: support.IreeTools, monkeypatch: pytest.MonkeyPatch
 ) -> None:

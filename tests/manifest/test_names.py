@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dispatchgen.manifest.names import did_you_mean, make_device_id, make_id, make_label, show
+from dispatchgen.manifest.names import did_you_mean, make_device_id, make_id, make_label, misspelled_driver, show
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,19 @@ def test_nearest() -> None:
     assert did_you_mean("Modle", ["model", "other"]) == "`model`"
     assert did_you_mean("zzz", ["model", "other"]) == "one of `model`, `other`"
     assert did_you_mean("zzz", []) == "remove it: there is none to refer to"
+
+
+@pytest.mark.parametrize(
+    ("uri", "driver"),
+    [
+        ("vulcan", "vulkan"),
+        ("vulkna://0", "vulkan"),
+        ("local_sync", "local-sync"),
+        ("localtask", "local-task"),
+        ("vulkan://0", None),
+        ("hip", None),
+        ("our-accelerator", None),
+    ],
+)
+def test_misspelled_drivers(uri: str, driver: str | None) -> None:
+    assert misspelled_driver(uri) == driver

@@ -20,16 +20,32 @@ from dispatchgen.iree.ir import symbol_text
 
 #: Alignment of bindings in the buffer, in bytes: the largest that IREE's devices ask for.
 _ALIGNMENT = 256
+#: Alignment in bytes that all of IREE's allocators give, `IREE_HAL_HEAP_BUFFER_ALIGNMENT`.
+_ALLOCATOR_ALIGNMENT = 64
 
 _SYMBOL = re.compile(r'@(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_][A-Za-z0-9_$.]*))')
 
 
 def executable_text(export: Export, executable_name: str, export_name: str) -> str:
-    """An executable as text, its symbol and that of the export renamed."""
+    """An executable as text, its symbol and that of the export renamed, its bindings aligned as any allocation is.
+
+    IREE states a larger alignment where a binding happens to lie at a rounder offset of a pool. That changes with
+    every layer in front, and it is not true of the buffer here, whose own alignment is the allocator's.
+    """
     renamed = {symbol_text(export.executable): f"@{executable_name}", symbol_text(export.name): f"@{export_name}"}
-    return _SYMBOL.sub(
-        lambda match: renamed.get(match[0], match[0]), export.executable_op.get_asm(use_local_scope=True)
-    )
+    executable = export.executable_op.clone()
+    for subspan in ir.walk(executable, "hal.interface.binding.subspan"):
+        _limit_alignment(subspan)
+    return _SYMBOL.sub(lambda match: renamed.get(match[0], match[0]), executable.get_asm(use_local_scope=True))
+
+
+def _limit_alignment(subspan: ir.Operation) -> None:
+    from iree.compiler import ir as mlir
+
+    if "alignment" in subspan.attributes:
+        alignment = mlir.IntegerAttr(subspan.attributes["alignment"])
+        if alignment.value > _ALLOCATOR_ALIGNMENT:
+            subspan.attributes["alignment"] = mlir.IntegerAttr.get(alignment.type, _ALLOCATOR_ALIGNMENT)
 
 
 def benchmark_module(

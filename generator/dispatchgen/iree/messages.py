@@ -9,12 +9,13 @@ import re
 
 #: iree-benchmark-module, where its filter selects nothing or the module has no benchmark; its exit code is 0.
 NO_BENCHMARK = "Failed to match any benchmarks"
-#: What the runtime says where the driver was not built in or its library is absent, or there is no such device.
+#: What the runtime says where the driver was not built in or its library is absent, or there is no such device: regular
+#: expressions. The CMake rules have the same list, in genrules/cmake/private/tests.cmake.
 ABSENT_DEVICE = (
-    "no driver '",
-    "UNAVAILABLE",
-    "no devices found",
-    "; creating device '",
+    r"no driver '[^']*' registered",
+    r": UNAVAILABLE[^\n]*library",
+    r"creating device '",
+    r"no devices found",
 )
 _CRASH = ("Please report issues to https://github.com/iree-org/iree/issues", "PLEASE submit a bug report")
 
@@ -26,7 +27,7 @@ def matched_no_benchmark(output: str) -> bool:
 
 def device_is_absent(output: str) -> bool:
     """Whether a program failed because this machine does not have the device, or its driver."""
-    return any(text in output for text in ABSENT_DEVICE)
+    return any(re.search(pattern, output) for pattern in ABSENT_DEVICE)
 
 
 def status_message(output: str) -> str | None:

@@ -91,8 +91,25 @@ def find_program(program: str, folder: Path | None) -> Path | None:
     for place in search:
         found = shutil.which(program, path=place)
         if found is not None:
-            return Path(found).absolute()
+            return _native(Path(found).absolute())
     return None
+
+
+def _native(program: Path) -> Path:
+    """The program that a console script of IREE's wheels starts; any other program itself."""
+    try:
+        with program.open("rb") as stream:
+            script = stream.read(2048).decode(errors="replace")
+    except OSError:
+        return program
+    interpreter = re.match(r"#!(\S*python\S*)\n", script)
+    if interpreter is None or not re.search(r"^from iree\.\S+ import main$", script, re.MULTILINE):
+        return program
+    _, package, subfolder = _WHEELS[program.stem]
+    question = "import importlib.util as u, sys; print(*u.find_spec(sys.argv[1]).submodule_search_locations)"
+    result = process.run([interpreter[1], "-c", question, package], timeout=_VERSION_SECONDS, check=False)
+    native = Path(result.stdout.strip(), subfolder, program.name)
+    return native if result.returncode == 0 and native.is_file() else program
 
 
 def missing(program: str, folder: Path | None) -> Problem:

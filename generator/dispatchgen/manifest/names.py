@@ -9,6 +9,9 @@ from collections.abc import Iterable
 #: Longest id or label. Files are named after them, and most file systems stop at 255 bytes.
 MAX_NAME = 128
 
+#: HAL drivers of IREE.
+DRIVERS = ("local-sync", "local-task", "vulkan", "cuda", "hip", "amdgpu", "metal", "null", "webgpu")
+
 _NOT_IN_ID = re.compile(r"[^A-Za-z0-9_]")
 _NOT_IN_DEVICE_ID = re.compile(r"[^A-Za-z0-9_.-]+")
 #: Longest piece of the user's text that a message repeats, in characters.
@@ -50,6 +53,15 @@ def nearest(name: str, allowed: Iterable[str]) -> str | None:
     spelled = {choice.casefold(): choice for choice in allowed}
     matches = difflib.get_close_matches(name[:MAX_NAME].casefold(), spelled, n=1, cutoff=0.6)
     return spelled[matches[0]] if matches else None
+
+
+def misspelled_driver(uri: str) -> str | None:
+    """The HAL driver that a device's URI most likely means, where it spells it wrong; None for one that may be right.
+
+    A driver of another name altogether may be one that is built into the user's own runtime.
+    """
+    driver = uri.split("://", 1)[0]
+    return None if driver in DRIVERS else nearest(driver, DRIVERS)
 
 
 def did_you_mean(name: str, allowed: Iterable[str]) -> str:

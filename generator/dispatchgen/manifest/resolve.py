@@ -13,7 +13,7 @@ from dispatchgen.errors import Problem
 from dispatchgen.manifest import sources
 from dispatchgen.manifest.document import Document
 from dispatchgen.manifest.inputs import data_problem, symbols_of
-from dispatchgen.manifest.names import MAX_NAME, did_you_mean, make_device_id, make_id, show
+from dispatchgen.manifest.names import MAX_NAME, did_you_mean, make_device_id, make_id, misspelled_driver, show
 from dispatchgen.manifest.schema import (
     DEFAULT_BACKENDS,
     BackendSection,
@@ -152,6 +152,10 @@ class Resolver:
             elif device.uri is None and (";" in name or not name.isprintable()):
                 message = "neither `;` nor line ends nor control characters are allowed in a device's URI"
                 self._add((*path, key), message, "give the device a `uri`", at_key=True)
+            elif (driver := misspelled_driver(device.uri or name)) is not None:
+                # The runtime calls it absent, and an absent device is skipped: nothing would be measured, in silence.
+                message = f"{show(device.uri or name)} names no HAL driver of IREE"
+                self._add((*path, key), message, show(driver), at_key=True)
             else:
                 devices[device_id.casefold()] = Device(
                     device_id, device.uri or name, tuple(device.run_flags), tuple(device.labels)

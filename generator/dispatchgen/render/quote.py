@@ -11,6 +11,7 @@ What becomes of the argument afterwards matters as much:
   escape for a backslash at the end of an element nor for square brackets without their match: `refusal` names them.
 - Control characters (newlines above all) cannot be passed in a command of a Makefile.
 - The path of a file that commands depend on cannot hold `;`, `:`, `|` or a backslash: Make or Ninja misreads it.
+- An argument that is an operator of the shell and nothing else is one in the command, VERBATIM or not.
 - `$(NAME)` is a variable of Make: CMake has no escape for it, and writes a build.ninja that Ninja rejects.
 """
 
@@ -27,6 +28,9 @@ KEYWORDS = frozenset(
         *("DEVICE_LABELS", "LABELS", "PRESETS", "PACKAGES"),
     )
 )
+
+#: Arguments that CMake leaves unquoted in a command (cmOutputConverterIsShellOperator in its cmOutputConverter.cxx).
+SHELL_OPERATORS = frozenset(("<", ">", "<<", ">>", "|", "||", "&&", "&>", "1>", "2>", "2>&1", "1>&2"))
 
 #: What CMake takes for a variable of Make (Shell_SkipMakeVariables in its cmOutputConverter.cxx).
 _MAKE_VARIABLE = re.compile(r"\$\([A-Za-z0-9_]*\)")
@@ -58,6 +62,8 @@ def refusal(text: str) -> str | None:
         return "it is empty"
     if text in KEYWORDS:
         return "it is a keyword of the CMake rule"
+    if text in SHELL_OPERATORS:
+        return "it is an operator of the shell, which CMake passes on as one"
     for char in text:
         if _is_control(char):
             return f"it holds the control character {char!r}, which cannot be passed to a command"

@@ -8,15 +8,22 @@
 
 include_guard(GLOBAL)
 
+# _iree_dispatch_suite_dir()
+#
+# Sets OUT to the folder that the relative paths of a suite start at.
+function(_iree_dispatch_suite_dir OUT)
+  if(DISPATCHGEN_PACKAGE_DIR)
+    set(${OUT} "${DISPATCHGEN_PACKAGE_DIR}" PARENT_SCOPE)
+  else()
+    set(${OUT} "${CMAKE_CURRENT_SOURCE_DIR}" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # _iree_dispatch_absolute()
 #
-# Sets OUT to the absolute path of a file of the suite's package.
+# Sets OUT to the absolute path of a file of the suite.
 function(_iree_dispatch_absolute PATH OUT)
-  if(DISPATCHGEN_PACKAGE_DIR)
-    set(_BASE "${DISPATCHGEN_PACKAGE_DIR}")
-  else()
-    set(_BASE "${CMAKE_CURRENT_SOURCE_DIR}")
-  endif()
+  _iree_dispatch_suite_dir(_BASE)
   cmake_path(ABSOLUTE_PATH PATH BASE_DIRECTORY "${_BASE}" NORMALIZE OUTPUT_VARIABLE _ABSOLUTE)
   set(${OUT} "${_ABSOLUTE}" PARENT_SCOPE)
 endfunction()

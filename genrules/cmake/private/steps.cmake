@@ -67,6 +67,7 @@ endfunction()
 # Compiles the program up to configured executables: configured.mlir.
 function(_iree_dispatch_configure_step)
   set(_CONFIGURED "${_DIR}/configured.mlir")
+  _iree_dispatch_suite_dir(_SUITE_DIR)
   set(_CONFIGURE_TARGET "iree-dispatch-configure-${_RULE_MODEL}-${_RULE_BACKEND}")
   add_custom_command(
     OUTPUT
@@ -84,6 +85,7 @@ function(_iree_dispatch_configure_step)
     DEPENDS
       "${_SRC}"
       ${_COMPILE_TOOL_DEPENDS}
+    WORKING_DIRECTORY "${_SUITE_DIR}"  # where relative paths in flags start, as for `dispatchgen lock`
     COMMENT "Configuring ${_TITLE}"
     VERBATIM
   )
@@ -136,10 +138,10 @@ endfunction()
 #
 # Compiles each benchmark module, and the whole model with the same flags. The target is the suite's own.
 function(_iree_dispatch_compile_step)
-  _iree_dispatch_compile("${_DIR}/configured.mlir" "${_DIR}/model.vmfb" "Compiling ${_TITLE}/model.vmfb (whole model)")
+  _iree_dispatch_compile("configured.mlir" "${_DIR}/model.vmfb" "Compiling ${_TITLE}/model.vmfb (whole model)")
   set(_OUTPUTS "${_DIR}/model.vmfb")
   foreach(_DISPATCH IN LISTS _RULE_DISPATCHES)
-    _iree_dispatch_compile("${_DIR}/dispatches/${_DISPATCH}.mlir" "${_DIR}/${_DISPATCH}.vmfb"
+    _iree_dispatch_compile("dispatches/${_DISPATCH}.mlir" "${_DIR}/${_DISPATCH}.vmfb"
       "Compiling ${_TITLE}/${_DISPATCH}.vmfb")
     list(APPEND _OUTPUTS "${_DIR}/${_DISPATCH}.vmfb")
   endforeach()
@@ -153,7 +155,8 @@ endfunction()
 
 # _iree_dispatch_compile()
 #
-# Compiles a module whose executables are configured. Configured a second time, some would fail to compile.
+# Compiles SRC, a path relative to _DIR, whose executables are configured. Configured a second time, some would fail to
+# compile. IREE writes the path that it is given into modules for GPUs: a relative one is the same in every build tree.
 function(_iree_dispatch_compile SRC OUTPUT COMMENT)
   add_custom_command(
     OUTPUT
@@ -161,8 +164,9 @@ function(_iree_dispatch_compile SRC OUTPUT COMMENT)
     COMMAND
       ${_COMPILE_TOOL} --compile-from=executable-configurations ${_RULE_COMPILE_FLAGS} "${SRC}" -o "${OUTPUT}"
     DEPENDS
-      "${SRC}"
+      "${_DIR}/${SRC}"
       ${_COMPILE_TOOL_DEPENDS}
+    WORKING_DIRECTORY "${_DIR}"
     COMMENT "${COMMENT}"
     VERBATIM
   )
