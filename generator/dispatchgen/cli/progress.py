@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Protocol
+from contextlib import AbstractContextManager, contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from dispatchgen.observer import Show
+
 #: Seconds between two plain lines: a log of thousands of steps helps nobody.
 _PLAIN_SECONDS = 10.0
-
-
-class Show(Protocol):
-    """Says how far it is: `done` of `total` (None: unknown), and what is done now."""
-
-    def __call__(self, done: int, total: int | None, what: str) -> None: ...
 
 
 class _Plain:
@@ -67,3 +62,18 @@ def showing(console: Console, title: str) -> Iterator[Show]:
 def say(console: Console, text: str) -> None:
     """Prints a text as it is: no markup, no highlighting, no wrapping."""
     console.print(Text(text), soft_wrap=True)
+
+
+class ConsoleObserver:
+    """Shows a job on a console."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def stage(self, title: str) -> AbstractContextManager[Show]:
+        """Shows how far a stage is."""
+        return showing(self._console, title)
+
+    def say(self, text: str) -> None:
+        """Prints a line."""
+        say(self._console, text)

@@ -82,3 +82,29 @@ def _with_models(suite: Suite, models: Sequence[Model]) -> Suite:
         return any(preset.selects(model, result.backend(backend)) for model in models for backend in model.backends)
 
     return replace(result, presets=tuple(preset for preset in suite.presets if is_useful(preset)))
+
+
+def select_devices(suite: Suite, wanted: Sequence[str]) -> Suite:
+    """The suite with these devices (by key or URI) only, and the backends and models that run on them.
+
+    Raises ManifestError for a device that there is not.
+    """
+    if not wanted:
+        return suite
+    known = {name for backend in suite.backends for device in backend.devices for name in (device.id, device.uri)}
+    place = Place(str(suite.manifest))
+    unknown = [
+        Problem(f"there is no device {show(name)} among those selected", place, did_you_mean(name, sorted(known)))
+        for name in dict.fromkeys(wanted)
+        if name not in known
+    ]
+    if unknown:
+        raise ManifestError(*unknown)
+    narrowed = (
+        replace(backend, devices=tuple(d for d in backend.devices if d.id in wanted or d.uri in wanted))
+        for backend in suite.backends
+    )
+    backends = tuple(backend for backend in narrowed if backend.devices)
+    ids = {backend.id for backend in backends}
+    models = (replace(model, backends=tuple(b for b in model.backends if b in ids)) for model in suite.models)
+    return replace(suite, backends=backends, models=tuple(model for model in models if model.backends))

@@ -1,0 +1,180 @@
+"""The main job: locks a suite, builds its benchmarks in a folder of its own and runs them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dispatchgen.buildtree.build import BuildReport, build, check_paths, configure, write_sources
+from dispatchgen.buildtree.exclusive import exclusive
+from dispatchgen.buildtree.layout import BuildTree
+from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
+from dispatchgen.buildtree.state import state_after
+from dispatchgen.errors import DispatchgenError, Problem
+from dispatchgen.iree.tools import Tools, explicit_folder, find_tools, wheel_version
+from dispatchgen.lock.schema import Lock
+from dispatchgen.lock.update import Change, raise_all, update_locks
+from dispatchgen.manifest.suite import Suite
+from dispatchgen.observer import Observer
+from dispatchgen.render.cmake import render_cmake
+from dispatchgen.results.collect import Plan, Programs, collect
+from dispatchgen.results.schema import BuildFailure, Results
+
+#: Aggregate target of all suites that the generated CMakeLists.txt holds.
+_TARGET = "iree-dispatch-benchmarks"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the job is done."""
+
+    build_dir: Path | None = None  #: None: `.dispatchgen` in the suite's folder.
+    jobs: int | None = None  #: Processes at a time. None: one per processor.
+    timeout: float = 600.0  #: Seconds for each process, and for the build without progress.
+    iree_host_bin_dir: Path | None = None
+    run_settings: Mapping[str, Any] | None = None  #: Fields of RunSettings that replace the manifest's.
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The results, and what is wrong with the models that could not be locked."""
+
+    results: Results
+    problems: Sequence[Problem]
+
+
+def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer) -> Outcome:
+    """Does it all for the selected part of a suite.
+
+    Raises:
+      DispatchgenError: no model can be locked, or tools are missing, or a folder cannot be worked in.
+    """
+    tools, programs = _find_programs(options)
+    locks, unlocked = _lock(whole, selected, tools, options, observer)
+    problems = [problem for of_model in unlocked.values() for problem in of_model]
+    suite = replace(selected, models=tuple(model for model in selected.models if model.id in locks))
+    if not suite.models:
+        raise DispatchgenError(*problems)
+    settings = dict(options.run_settings or {})
+    timed = replace(suite, models=tuple(replace(m, run=replace(m.run, **settings)) for m in suite.models))
+    folder = (options.build_dir or suite.root / ".dispatchgen").absolute()
+    tree = BuildTree(folder / "build")
+    try:
+        check_paths(folder, suite.root.absolute())
+        with exclusive(folder):
+            report = _build(programs, suite, locks, tree, options, observer)
+            state = state_after(programs, tree, report, locks)
+            with observer.stage("running") as show:
+                results = collect(Plan(timed, locks), _runner(tools, options.timeout), tree, state, show)
+    except DispatchgenError as error:
+        raise_all([*([DispatchgenError(*problems)] if problems else []), error])
+        raise
+    failures = tuple(_build_failures(report, unlocked))
+    return Outcome(results.model_copy(update={"build_failures": failures}), problems)
+
+
+def _find_programs(options: Options) -> tuple[Tools, BuildPrograms]:
+    """IREE's programs, and CMake and Ninja. Raises ToolError with all that is missing."""
+    errors: list[DispatchgenError] = []
+    tools = programs = None
+    try:
+        tools = find_tools(options.iree_host_bin_dir)
+    except DispatchgenError as error:
+        errors.append(error)
+    try:
+        programs = find_build_programs()
+    except DispatchgenError as error:
+        errors.append(error)
+    raise_all(errors)
+    assert tools is not None and programs is not None
+    return tools, programs
+
+
+def _lock(
+    whole: Suite, suite: Suite, tools: Tools, options: Options, observer: Observer
+) -> tuple[dict[str, Lock], dict[str, Sequence[Problem]]]:
+    """The locks of the models to run and the problems of those that have none, both by the model's id.
+
+    A lock is of a whole model: it is made for all backends of the manifest, not only for those that are run.
+    """
+    locks: dict[str, Lock] = {}
+    problems: dict[str, Sequence[Problem]] = {}
+    wanted = {model.id for model in suite.models}
+    models = [model for model in whole.models if model.id in wanted]
+    present = {model.id for model in models if whole.lock_path(model).exists()}
+    with observer.stage("locking") as show:
+        updates = update_locks(
+            tools,
+            whole,
+            models,
+            jobs=options.jobs,
+            timeout=options.timeout,
+            on_start=lambda model: show(len(locks), len(models), model.name),
+        )
+        with closing(updates):
+            for update in updates:
+                for problem in update.unreadable:
+                    observer.say(f"{update.model.name}: the names in the lock are lost: {problem.message}")
+                if update.lock is None:
+                    problems[update.model.id] = update.problems
+                else:
+                    locks[update.model.id] = update.lock
+                if update.change in (Change.WRITTEN, Change.SAME):
+                    verb = "renewed the stale lock" if update.model.id in present else "wrote"
+                    observer.say(f"{update.model.name}: {verb} {whole.lock_path(update.model)}")
+    return locks, problems
+
+
+def _build(
+    programs: BuildPrograms,
+    suite: Suite,
+    locks: Mapping[str, Lock],
+    tree: BuildTree,
+    options: Options,
+    observer: Observer,
+) -> BuildReport:
+    """Configures and builds the benchmarks, as far as they can be built."""
+    folder = tree.binary_dir.parent
+    write_sources(folder, render_cmake(suite, locks))
+    definitions = [f"DISPATCHGEN_PACKAGE_DIR={suite.root.absolute()}", f"Python3_EXECUTABLE={sys.executable}"]
+    host_bin_dir = explicit_folder(options.iree_host_bin_dir)
+    if host_bin_dir is not None:
+        definitions.append(f"IREE_HOST_BIN_DIR={host_bin_dir.absolute()}")
+    with observer.stage("configuring the build") as show:
+        show(0, None, "")
+        configure(programs, folder, tree, definitions, options.timeout)
+    with observer.stage("building") as show:
+        return build(
+            programs,
+            tree,
+            [_TARGET],
+            jobs=options.jobs,
+            timeout=options.timeout,
+            on_progress=lambda event: show(event.finished, event.total, event.description),
+        )
+
+
+def _runner(tools: Tools, timeout: float) -> Programs:
+    """What runs the benchmarks. iree-benchmark-module does not say its version: only its wheel does."""
+    from_wheel = tools.iree_benchmark_module.parent.name == "_runtime_libs"
+    return Programs(
+        iree_benchmark_module=tools.iree_benchmark_module,
+        compiler_version=tools.compiler_version,
+        runtime_version=wheel_version("iree._runtime_libs") if from_wheel else None,
+        timeout=timeout,
+    )
+
+
+def _build_failures(report: BuildReport, unlocked: Mapping[str, Sequence[Problem]]) -> Iterator[BuildFailure]:
+    for model, problems in unlocked.items():
+        for problem in problems:
+            yield BuildFailure(step="lock", model=model, backend=None, dispatch=None, reason=problem.message)
+    for failure in report.failures:
+        step = failure.step
+        yield BuildFailure(
+            step=step.step, model=step.model, backend=step.backend, dispatch=step.dispatch, reason=failure.reason
+        )
