@@ -47,6 +47,8 @@ class Storage:
 
     def write(self, start: int, length: int, content: bytes | Unknown) -> None:
         """Writes `content`, repeated to `length` bytes, at byte `start`."""
+        if length <= 0:
+            return
         stop = start + length
         self._writes = [old for old in self._writes if old.start < start or old.stop > stop]
         self._writes.append(_Write(start, stop, content))
