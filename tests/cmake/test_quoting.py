@@ -21,7 +21,7 @@ from dispatchgen.extract.schema import BackendDispatches, Call
 from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.manifest.suite import Backend, Device, Source
 from dispatchgen.render.cmake import render_cmake
-from dispatchgen.render.quote import SHELL_OPERATORS, cmake_string, refusal
+from dispatchgen.render.quote import SHELL_OPERATORS, cmake_string, ctest_refusal, refusal
 
 #: Everything that means something to CMake, its lists, generator expressions, shells, Make or Ninja, and some text.
 _ALPHABET = "$<>{}()[];\"'\\@#%&|`~!*?:=,.+-^_/ aZ09\té漢\U0001f600"
@@ -52,7 +52,7 @@ _PIECES = st.sampled_from(
     )
 )
 _HOSTILE = _TEXT | st.lists(_PIECES, min_size=1, max_size=5).map("".join)
-_CARRIED = _HOSTILE.filter(lambda text: refusal(text) is None)
+_CARRIED = _HOSTILE.filter(lambda text: ctest_refusal(text) is None)
 
 _RECORDER = """#!{python}
 import json, os, sys

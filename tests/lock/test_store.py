@@ -130,7 +130,7 @@ def test_an_edit_by_hand_is_found(tmp_path: Path, old: str, new: str) -> None:
         read_lock(path)
     (problem,) = caught.value.problems
     assert problem.message.startswith("the lock file was edited by hand")
-    assert problem.hint == "dispatchgen lock --model m"
+    assert problem.hint == f"dispatchgen lock {path.parent.parent} --model m"
 
 
 def test_a_removed_digest_is_found(tmp_path: Path) -> None:

@@ -124,10 +124,10 @@ def test_all_missing_locks_are_named_with_the_command() -> None:
     assert str(caught.value).splitlines() == [
         "error: model 'b' has no lock file",
         "  at somewhere/locks/b.json",
-        "  try: dispatchgen lock --model b",
+        "  try: dispatchgen lock somewhere/benchmarks.yaml --model b",
         "error: the lock of model 'Model A' lists nothing for backend 'Host CPU'",
         "  at somewhere/locks/model_a.json",
-        "  try: dispatchgen lock --model model_a",
+        "  try: dispatchgen lock somewhere/benchmarks.yaml --model model_a",
     ]
 
 

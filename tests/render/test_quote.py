@@ -10,6 +10,7 @@ from dispatchgen.render.quote import (
     cmake_comment,
     cmake_list,
     cmake_string,
+    ctest_refusal,
     path_refusal,
     refusal,
 )
@@ -84,3 +85,13 @@ def test_keywords_are_those_of_the_rules() -> None:
         word for line in rules.splitlines() if line.strip().startswith('"') for word in line.strip(' "').split(";")
     }
     assert {word for word in parsed if word} | {"PACKAGES"} == KEYWORDS
+
+
+@pytest.mark.parametrize("text", ["--label=@CMAKE_VERSION@", "@x@", "a@b.c@d", "<", "&&"])
+def test_what_ctest_cannot_carry_is_refused(text: str) -> None:
+    assert ctest_refusal(text) is not None
+
+
+@pytest.mark.parametrize("text", ["a@b", "@ @", "@@", "--x=@file"])
+def test_what_ctest_can_carry_is_accepted(text: str) -> None:
+    assert ctest_refusal(text) is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import signal
 from contextlib import closing
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from dispatchgen.errors import CheckFailed, DispatchgenError, Place, Problem
 from dispatchgen.iree.configure import DEFAULT_TIMEOUT
 from dispatchgen.iree.tools import HOST_BIN_DIR, find_tools
 from dispatchgen.lock.schema import Lock
+from dispatchgen.lock.store import renew_command
 from dispatchgen.lock.update import Change, Check, Update, check_locks, coverage, update_locks
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
 from dispatchgen.manifest.select import select
@@ -33,11 +33,6 @@ class _Arguments:
     jobs: int | None
     timeout: float
     iree_host_bin_dir: Path | None
-
-    def command_for(self, model: Model) -> str:
-        """The command that renews a model's lock."""
-        manifest = [] if str(self.manifest) == DEFAULT_MANIFEST else [str(self.manifest)]
-        return shlex.join(["dispatchgen", "lock", *manifest, "--model", model.id])
 
 
 @click.command("lock")
@@ -171,7 +166,7 @@ def _failure(suite: Suite, check: Check, arguments: _Arguments) -> Problem:
         if check.lock is not None:
             lines.append("  its dispatches are as locked")
     place = Place(str(suite.lock_path(check.model)))
-    return Problem("\n".join(lines), place, arguments.command_for(check.model))
+    return Problem("\n".join(lines), place, renew_command(suite.lock_path(check.model), arguments.manifest))
 
 
 def _print_coverage(models: tuple[Model, ...], locks: dict[str, Lock]) -> None:

@@ -12,7 +12,7 @@ from dispatchgen.extract.schema import Call
 from dispatchgen.files import write_if_changed
 from dispatchgen.iree import ir
 from dispatchgen.lock.compare import Difference, compare
-from dispatchgen.lock.store import read_lock
+from dispatchgen.lock.store import read_lock, renew_command
 
 
 def write_modules(configured: Path, lock_path: Path, backend: str, output: Path) -> Difference:
@@ -26,7 +26,9 @@ def write_modules(configured: Path, lock_path: Path, backend: str, output: Path)
     """
     lock = read_lock(lock_path)
     if backend not in lock.backends:
-        raise LockError(Problem(f"the lock has no backend {backend!r}", Place(str(lock_path)), _renew(lock.model)))
+        raise LockError(
+            Problem(f"the lock has no backend {backend!r}", Place(str(lock_path)), renew_command(lock_path))
+        )
     locked = lock.backends[backend]
     with ir.read_module(configured, lock.made_from.compiler) as module:
         extraction = extract(Program(module), lock.calls, backend, locked)
@@ -37,7 +39,7 @@ def write_modules(configured: Path, lock_path: Path, backend: str, output: Path)
                 Problem(
                     f"the dispatches of {lock.model} on {backend} are not those that its lock lists\n{listed}",
                     Place(str(lock_path)),
-                    _renew(lock.model),
+                    f"{renew_command(lock_path)}, then dispatchgen generate",
                 )
             )
         files = {f"{name}.mlir": text for name, text in extraction.modules()}
@@ -56,7 +58,3 @@ def _flags(call: Call) -> Iterator[str]:
     yield f"--function={call.function}"
     for value in call.inputs:
         yield f"--input={value}"
-
-
-def _renew(model: str) -> str:
-    return f"dispatchgen lock --model {model} && dispatchgen generate --cmake"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from dispatchgen import __version__
 from dispatchgen.errors import LockError, Place, Problem
 from dispatchgen.files import write_if_changed
 from dispatchgen.lock.schema import LOCK_VERSION, Lock
+from dispatchgen.manifest import DEFAULT_MANIFEST
 
 _WIDTH = 120  #: Columns of a line that holds a whole list or object.
 _VERSION = re.compile(r'\A\{\s*"version":\s*(\d+)\s*[,}]')
@@ -39,7 +41,7 @@ def read_lock(path: Path) -> Lock:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise LockError(Problem("there is no lock file", Place(str(path)), _renew(path))) from None
+        raise LockError(Problem("there is no lock file", Place(str(path)), renew_command(path))) from None
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise LockError(Problem(f"cannot read the lock file: {reason}", Place(str(path)))) from None
@@ -123,9 +125,9 @@ def _parse(path: Path, text: str) -> object:
         return json.loads(text)
     except json.JSONDecodeError as error:
         place = Place(str(path), error.lineno, error.colno)
-        raise LockError(Problem(f"the lock file is not JSON: {error.msg}", place, _renew(path))) from None
+        raise LockError(Problem(f"the lock file is not JSON: {error.msg}", place, renew_command(path))) from None
     except RecursionError:
-        raise LockError(Problem("the lock file is nested too deep", Place(str(path)), _renew(path))) from None
+        raise LockError(Problem("the lock file is nested too deep", Place(str(path)), renew_command(path))) from None
 
 
 def _check_version(path: Path, data: object) -> None:
@@ -133,7 +135,7 @@ def _check_version(path: Path, data: object) -> None:
     version = data.get("version") if isinstance(data, dict) else None
     place = Place(str(path), key="version")
     if not isinstance(version, int) or isinstance(version, bool):
-        raise LockError(Problem("this is not a lock file: it states no version", place, _renew(path)))
+        raise LockError(Problem("this is not a lock file: it states no version", place, renew_command(path)))
     if version > LOCK_VERSION:
         message = f"the lock file was written by a newer dispatchgen: its format has version {version}, "
         message += f"dispatchgen {__version__} reads version {LOCK_VERSION}"
@@ -142,7 +144,7 @@ def _check_version(path: Path, data: object) -> None:
         message = (
             f"the lock file's format has version {version}, dispatchgen {__version__} reads version {LOCK_VERSION}"
         )
-        raise LockError(Problem(message, place, _renew(path)))
+        raise LockError(Problem(message, place, renew_command(path)))
 
 
 def _check_digest(path: Path, text: str) -> None:
@@ -152,15 +154,23 @@ def _check_digest(path: Path, text: str) -> None:
         message = (
             "the lock file was edited by hand, or a merge changed it: its content does not have the digest it states"
         )
-        raise LockError(Problem(message, Place(str(path), key="digest"), _renew(path)))
+        raise LockError(Problem(message, Place(str(path), key="digest"), renew_command(path)))
 
 
 def _invalid(path: Path, details: Mapping[str, object]) -> Problem:
     location = details["loc"]
     assert isinstance(location, tuple)
     key = ".".join(map(str, location)) or None
-    return Problem(f"the lock file is not valid: {details['msg']}", Place(str(path), key=key), _renew(path))
+    return Problem(f"the lock file is not valid: {details['msg']}", Place(str(path), key=key), renew_command(path))
 
 
-def _renew(path: Path) -> str:
-    return f"dispatchgen lock --model {path.stem}"
+def renew_command(path: Path, manifest: Path | None = None) -> str:
+    """The command that renews a lock file.
+
+    Args:
+      path: Of the lock file.
+      manifest: Of the suite; None: the one of the usual name beside the folder of the lock file.
+    """
+    manifest = manifest if manifest is not None else path.parent.parent
+    given = [] if manifest in (Path(DEFAULT_MANIFEST), Path()) else [str(manifest)]
+    return shlex.join(["dispatchgen", "lock", *given, "--model", path.stem])

@@ -13,12 +13,16 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from dispatchgen.errors import LockError, ManifestError, Place, Problem
 from dispatchgen.iree.flags import compile_flags, import_flags
 from dispatchgen.lock.schema import Lock
+from dispatchgen.lock.store import renew_command
 from dispatchgen.manifest.suite import Backend, Model, Source, Suite
-from dispatchgen.render.quote import cmake_argument, cmake_comment, path_refusal, refusal
+from dispatchgen.render.quote import cmake_argument, cmake_comment, ctest_refusal, path_refusal, refusal
 from dispatchgen.resources import genrules_dir
 
 #: Keyword of the rule and its values, in the order of the call.
 _Arguments = list[tuple[str, Sequence[str]]]
+
+#: Keywords whose values are arguments or properties of tests.
+_OF_TESTS = frozenset(("DEVICES", "RUN_FLAGS", "DEVICE_LABELS", "LABELS", "PARAMETERS"))
 
 
 def render_cmake(suite: Suite, locks: Mapping[str, Lock], *, package_dir: str | None = None) -> str:
@@ -114,7 +118,9 @@ def _check_locks(suite: Suite, locks: Mapping[str, Lock], pairs: Sequence[tuple[
             message = f"the lock of model {model.name!r} lists nothing for backend {backend.name!r}"
         else:
             continue
-        problems.append(Problem(message, Place(str(suite.lock_path(model))), f"dispatchgen lock --model {model.id}"))
+        problems.append(
+            Problem(message, Place(str(suite.lock_path(model))), renew_command(suite.lock_path(model), suite.manifest))
+        )
     if problems:
         raise LockError(*problems)
 
@@ -137,6 +143,6 @@ def _refused(model: Model, call: _Arguments) -> Iterator[tuple[str, str]]:
         yield model.source.path, reason
     for keyword, values in call:
         for text in values if keyword != "SRC" else ():
-            reason = refusal(text)
+            reason = ctest_refusal(text) if keyword in _OF_TESTS else refusal(text)
             if reason is not None:
                 yield text, reason

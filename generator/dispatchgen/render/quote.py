@@ -1,7 +1,7 @@
 """Text that users wrote, as arguments of CMake code. Nothing else in dispatchgen quotes for CMake.
 
 In a quoted argument three characters mean something: `\\`, `"` and `$` (CMake manual, cmake-language(7), "Quoted
-Argument"; `@` has no meaning in files since policy CMP0053). Everything else stands for itself, a semicolon included.
+Argument"; `@` has no meaning in files that set policy CMP0053). Everything else stands for itself, also a semicolon.
 
 What becomes of the argument afterwards matters as much:
 
@@ -12,6 +12,7 @@ What becomes of the argument afterwards matters as much:
 - Control characters (newlines above all) cannot be passed in a command of a Makefile.
 - The path of a file that commands depend on cannot hold `;`, `:`, `|` or a backslash: Make or Ninja misreads it.
 - An argument that is an operator of the shell and nothing else is one in the command, VERBATIM or not.
+- `@NAME@` is a variable to CTest before CMake 4.
 - `$(NAME)` is a variable of Make: CMake has no escape for it, and writes a build.ninja that Ninja rejects.
 """
 
@@ -34,6 +35,9 @@ SHELL_OPERATORS = frozenset(("<", ">", "<<", ">>", "|", "||", "&&", "&>", "1>", 
 
 #: What CMake takes for a variable of Make (Shell_SkipMakeVariables in its cmOutputConverter.cxx).
 _MAKE_VARIABLE = re.compile(r"\$\([A-Za-z0-9_]*\)")
+
+#: What CTest before CMake 4 replaces in the arguments of tests, which it reads without policy CMP0053.
+_AT_VARIABLE = re.compile(r"@[A-Za-z0-9_/.+-]+@")
 
 
 def cmake_string(text: str) -> str:
@@ -75,6 +79,12 @@ def refusal(text: str) -> str | None:
     if not _is_balanced(text):
         return "it holds a square bracket without its match, for which CMake's lists have no escape"
     return None
+
+
+def ctest_refusal(text: str) -> str | None:
+    """Why CTest cannot carry `text` in the arguments of a test; None if it can."""
+    variable = _AT_VARIABLE.search(text)
+    return refusal(text) if variable is None else f"it holds {variable[0]!r}, which CTest takes for a variable"
 
 
 def path_refusal(path: str) -> str | None:
