@@ -22,6 +22,7 @@ from dispatchgen.iree.tools import (
     explicit_folder,
     find_program,
     missing,
+    program_version,
     wheel_version,
 )
 
@@ -105,7 +106,7 @@ def _runtime_program(program: str, folder: Path | None) -> Finding:
     path = find_program(program, folder)
     if path is None:
         return _error(program, missing(program, folder))
-    version = wheel_version("iree._runtime_libs") if "_runtime_libs" in path.parts else None
+    version = program_version(path)
     return Finding(program, Verdict.OK, f"{version or 'version unknown'}, {path}", version=version, path=str(path))
 
 

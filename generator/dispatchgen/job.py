@@ -15,7 +15,7 @@ from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
 from dispatchgen.buildtree.state import state_after
 from dispatchgen.errors import DispatchgenError, Problem
-from dispatchgen.iree.tools import Tools, explicit_folder, find_tools, wheel_version
+from dispatchgen.iree.tools import Tools, explicit_folder, find_tools, program_version
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.update import Change, raise_all, update_locks
 from dispatchgen.manifest.suite import Suite
@@ -159,12 +159,11 @@ def _build(
 
 
 def _runner(tools: Tools, timeout: float) -> Programs:
-    """What runs the benchmarks. iree-benchmark-module does not say its version: only its wheel does."""
-    from_wheel = tools.iree_benchmark_module.parent.name == "_runtime_libs"
+    """What runs the benchmarks."""
     return Programs(
         iree_benchmark_module=tools.iree_benchmark_module,
         compiler_version=tools.compiler_version,
-        runtime_version=wheel_version("iree._runtime_libs") if from_wheel else None,
+        runtime_version=program_version(tools.iree_benchmark_module),
         timeout=timeout,
     )
 

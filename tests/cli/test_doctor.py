@@ -65,6 +65,20 @@ def test_a_missing_compiler(tmp_path: Path) -> None:
     assert result.stderr == "error: dispatchgen cannot work without iree-compile\n"
 
 
+def test_the_runtime_of_another_environment_has_its_own_version(tmp_path: Path) -> None:
+    fake_compiler(tmp_path, "3.99.0 @ abc")
+    runtime = tmp_path / "site-packages" / "iree" / "_runtime_libs"
+    runtime.mkdir(parents=True)
+    for program in ("iree-benchmark-module", "iree-run-module"):
+        (runtime / program).write_text("#!/bin/sh\n")
+        (runtime / program).chmod(0o755)
+        (tmp_path / program).symlink_to(runtime / program)
+    (runtime / "version.py").write_text('VERSION = "3.98.0"\n')
+    _, found = findings("--iree-host-bin-dir", str(tmp_path))
+    assert found["iree-benchmark-module"]["version"] == "3.98.0"
+    assert found["iree-run-module"]["text"] == f"3.98.0, {tmp_path / 'iree-run-module'}"
+
+
 def test_an_old_compiler(tmp_path: Path) -> None:
     fake_compiler(tmp_path, "3.9.0 @ abc")
     code, found = findings(env={"IREE_HOST_BIN_DIR": str(tmp_path)})

@@ -11,7 +11,7 @@ import pytest
 import support
 from dispatchgen.errors import ToolError
 from dispatchgen.iree import tools
-from dispatchgen.iree.tools import UNKNOWN_VERSION, Tools, find_tools
+from dispatchgen.iree.tools import UNKNOWN_VERSION, Tools, find_tools, program_version
 
 
 def fake_program(path: Path, body: str) -> Path:
@@ -68,6 +68,25 @@ def test_a_folder_of_console_scripts_leads_to_the_native_programs(
     assert found.iree_run_module == iree_tools.run_module
     wrapper = fake_program(tmp_path / "iree-compile", "echo 'IREE compiler version 3.13.0'")
     assert find_tools(tmp_path).iree_compile == wrapper, "somebody's own script is called as it is"
+
+
+def test_the_version_of_a_program_is_that_of_the_wheel_it_lies_in(
+    iree_tools: support.IreeTools, tmp_path: Path
+) -> None:
+    for program in (iree_tools.compile, iree_tools.benchmark_module, iree_tools.run_module):
+        version = program_version(program)
+        assert version is not None
+        assert tools.release_of(version) == iree_tools.version
+    packages = tmp_path / "site-packages" / "iree"
+    compiler = fake_program(packages / "compiler" / "_mlir_libs" / "iree-compile", "")
+    runner = fake_program(packages / "_runtime_libs" / "iree-run-module", "")
+    assert (program_version(compiler), program_version(runner)) == (None, None)
+    (packages / "compiler" / "version.py").write_text('VERSION = "3.99.0rc20300101"\n')
+    (packages / "_runtime_libs" / "version.py").write_text('# Generated.\nVERSION = "3.98.0"\n')
+    assert (program_version(compiler), program_version(runner)) == ("3.99.0rc20300101", "3.98.0")
+    elsewhere = fake_program(tmp_path / "iree-run-module", "")
+    (tmp_path / "version.py").write_text('VERSION = "1.0"\n')
+    assert program_version(elsewhere) is None, "somebody else's file"
 
 
 def test_a_named_folder_goes_first(

@@ -30,6 +30,8 @@ _WHEELS = {
     "iree-benchmark-module": ("iree-base-runtime", "iree._runtime_libs", ""),
     "iree-run-module": ("iree-base-runtime", "iree._runtime_libs", ""),
 }
+#: Folders of IREE's wheels that hold programs: the compiler's, inside its package, and the runtime's package itself.
+_PROGRAM_FOLDERS = ("_mlir_libs", "_runtime_libs")
 _VERSION_SECONDS = 60.0
 
 
@@ -165,13 +167,27 @@ def wheel_version(package: str) -> str | None:
     text (`3.13.0rc20261016` where the metadata of the release says `3.13.0`).
     """
     folder = _package_folder(package)
-    if folder is None:
-        return None
+    return None if folder is None else _stated_version(folder) or UNKNOWN_VERSION
+
+
+def program_version(program: Path) -> str | None:
+    """The version of the wheel that a native program lies in, whichever Python it is installed for; None outside one.
+
+    The runtime's programs do not say their version themselves.
+    """
+    for folder in (program.parent, program.resolve().parent):  # a link runs the program that it leads to
+        if folder.name in _PROGRAM_FOLDERS:
+            return _stated_version(folder.parent if folder.name == "_mlir_libs" else folder)
+    return None
+
+
+def _stated_version(package: Path) -> str | None:
+    """The version in the `version.py` of a package of IREE's wheels; None where there is none."""
     try:
-        match = re.search(r'^VERSION = "([^"]*)"', (folder / "version.py").read_text(), re.MULTILINE)
-    except OSError:
-        match = None
-    return match[1] if match else UNKNOWN_VERSION
+        match = re.search(r'^VERSION = "([^"]*)"', (package / "version.py").read_text(), re.MULTILINE)
+    except (OSError, UnicodeDecodeError):
+        return None
+    return match[1] if match else None
 
 
 def _wheel_folder(program: str) -> Path | None:
