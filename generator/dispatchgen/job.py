@@ -20,6 +20,7 @@ from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.update import Change, raise_all, update_locks
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.observer import Observer
+from dispatchgen.ownership import check_build_folder
 from dispatchgen.render.cmake import render_cmake
 from dispatchgen.results.collect import Plan, Programs, collect
 from dispatchgen.results.schema import BuildFailure, Results
@@ -53,6 +54,8 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
     Raises:
       DispatchgenError: no model can be locked, or tools are missing, or a folder cannot be worked in.
     """
+    folder = (options.build_dir or whole.root / ".dispatchgen").absolute()
+    check_build_folder(folder)
     tools, programs = _find_programs(options)
     locks, unlocked = _lock(whole, selected, tools, options, observer)
     problems = [problem for of_model in unlocked.values() for problem in of_model]
@@ -61,7 +64,6 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
         raise DispatchgenError(*problems)
     settings = dict(options.run_settings or {})
     timed = replace(suite, models=tuple(replace(m, run=replace(m.run, **settings)) for m in suite.models))
-    folder = (options.build_dir or suite.root / ".dispatchgen").absolute()
     tree = BuildTree(folder / "build")
     try:
         check_paths(folder, suite.root.absolute())

@@ -67,6 +67,16 @@ def test_missing_cmake_and_ninja_are_said_with_what_mends_it(suite: Path) -> Non
     assert result.stderr.count("try: pip install dispatchgen[build]") == 2
 
 
+def test_a_folder_of_other_files_is_not_built_in(suite: Path) -> None:
+    before = {path.name: path.read_bytes() for path in suite.iterdir()}
+    for build_dir in (".", "mlp.mlir"):
+        result = support.run_cli("run", "--build-dir", build_dir, cwd=suite)
+        assert result.code == 2
+        assert "  try: --build-dir with a new or an empty folder\n" in result.stderr
+        assert "Traceback" not in result.stderr
+    assert {path.name: path.read_bytes() for path in suite.iterdir()} == before
+
+
 @pytest.mark.slow
 def test_a_folder_that_cmake_cannot_work_in_is_refused(tmp_path: Path, models_dir: Path) -> None:
     suite = tmp_path / "a;b"

@@ -11,6 +11,7 @@ from dispatchgen.errors import LockError, ManifestError
 from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
 from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.manifest.suite import Backend, Device, Model, Preset, RunSettings, Source, Suite
+from dispatchgen.ownership import BUILD_FILE_HEADER
 from dispatchgen.render.cmake import render_cmake
 
 _HOST = Backend(
@@ -104,6 +105,10 @@ def test_calls_are_sorted_and_the_text_depends_on_nothing_else(monkeypatch: pyte
     moved = replace(_SUITE, manifest=tmp_path / "benchmarks.yaml", models=(_A, _B), backends=(_GPU, _HOST))
     assert render_cmake(moved, dict(reversed(_LOCKS.items()))) == text
     assert str(tmp_path) not in text
+
+
+def test_the_file_is_known_as_a_generated_one() -> None:
+    assert render_cmake(_SUITE, _LOCKS).encode().startswith(BUILD_FILE_HEADER)
 
 
 def test_a_path_that_looks_like_a_package_is_a_path() -> None:

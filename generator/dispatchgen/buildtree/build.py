@@ -18,6 +18,7 @@ from dispatchgen.errors import OutputError, Place, Problem
 from dispatchgen.files import write_if_changed
 from dispatchgen.iree import process
 from dispatchgen.iree.configure import diagnostics
+from dispatchgen.ownership import IGNORE_ALL, check_build_folder
 
 if TYPE_CHECKING:
     import subprocess
@@ -59,9 +60,10 @@ def check_paths(*folders: Path) -> None:
 def write_sources(folder: Path, cmake_lists: str) -> None:
     """Writes `CMakeLists.txt` into a folder that dispatchgen owns, with a .gitignore that hides all of it.
 
-    Raises OutputError when it cannot be written.
+    Raises OutputError when it cannot be written, or the folder holds files of somebody else: then nothing is written.
     """
-    write_if_changed(folder / ".gitignore", "*\n")
+    check_build_folder(folder)
+    write_if_changed(folder / ".gitignore", IGNORE_ALL)
     write_if_changed(folder / "CMakeLists.txt", cmake_lists)
 
 

@@ -16,6 +16,7 @@ from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import read_lock
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
 from dispatchgen.manifest.suite import Suite
+from dispatchgen.ownership import check_build_file, check_replaceable
 from dispatchgen.render.cmake import render_cmake
 
 #: Lines of a difference that are shown.
@@ -27,14 +28,20 @@ _DIFF_LINES = 40
 @click.option("--cmake", is_flag=True, required=True, help="Write a CMakeLists.txt.")
 @click.option("--check", is_flag=True, help="Write nothing; fail when the file is not what would be written.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Default: CMakeLists.txt beside the manifest.")
-def command(manifest: Path, cmake: bool, check: bool, output: Path | None) -> None:  # noqa: ARG001
-    """Write the build files of the suite that MANIFEST (default: benchmarks.yaml) and the lock files describe."""
+@click.option("--force", is_flag=True, help="Replace a file that dispatchgen did not write.")
+def command(manifest: Path, cmake: bool, check: bool, output: Path | None, force: bool) -> None:  # noqa: ARG001
+    """Write the build files of the suite that MANIFEST (default: benchmarks.yaml) and the lock files describe.
+
+    A file that dispatchgen did not write is not replaced, unless with --force.
+    """
     suite = load_suite(manifest)
     path = output if output is not None else suite.root / "CMakeLists.txt"
     text = render_cmake(suite, _read_locks(suite), package_dir=_package_dir(suite, path))
     if check:
         _check(path, text, manifest, output)
-    elif write_if_changed(path, text):
+        return
+    (check_replaceable if force else check_build_file)(path)
+    if write_if_changed(path, text):
         click.echo(f"wrote {path}")
     else:
         click.echo(f"{path} is up to date")
