@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cmake_project import HOST, Project, find_program, layers_model
-from dispatchgen.manifest.suite import Backend, Model, Preset, RunSettings, Source
+from cmake_project import GENERATORS, HOST, Generator, Project, find_program, layers_model
+from dispatchgen.manifest.names import MAX_NAME
+from dispatchgen.manifest.suite import Backend, Device, Model, Preset, RunSettings, Shape, Source
 from support import IreeTools
 
 pytestmark = pytest.mark.slow
@@ -187,3 +189,20 @@ def test_result_is_kept_only_if_all_was_measured(
     )
     assert (outcome.returncode == 0) == (message is None) == result.exists()
     assert message is None or message in outcome.stderr
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_the_longest_names_fit_into_the_names_of_files(generator: Generator, tmp_path: Path, checkout: Path) -> None:
+    model, backend, device, shape = (letter * MAX_NAME for letter in "mbds")
+    project = _project(
+        tmp_path,
+        checkout,
+        generator=generator,
+        backends=(replace(HOST, name=backend, id=backend, devices=(Device(device, "local-sync"),)),),
+        models=[layers_model(model, backends=(backend,), shapes=(Shape(shape),))],
+    )
+    project.configure()
+    project.build()
+    assert _made(project) == {f"{model}/{backend}"}
+    tested = project.test()
+    assert tested.returncode == 0, tested.stdout

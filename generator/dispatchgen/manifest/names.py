@@ -6,8 +6,9 @@ import difflib
 import re
 from collections.abc import Iterable
 
-#: Longest id or label. Files are named after them, and most file systems stop at 255 bytes.
-MAX_NAME = 128
+#: Longest id or label. CMake names files after targets, which hold two of them and a prefix
+#: (`iree-dispatch-benchmarks-<model>-<backend>.dir`), and most file systems stop at 255 bytes.
+MAX_NAME = 64
 
 #: HAL drivers of IREE.
 DRIVERS = ("local-sync", "local-task", "vulkan", "cuda", "hip", "amdgpu", "metal", "null", "webgpu")
