@@ -66,6 +66,16 @@ def test_by_shape(suite: Suite) -> None:
     ]
 
 
+def test_by_a_shapes_label_as_it_is_written(load_text: Callable[[str], Suite]) -> None:
+    suite = load_text(_TEXT.replace("{B: [1, 8]}", "[{B: 1, label: odd one}, {B: 8}]"))
+    expected = [("a", "cpu", ["odd_one"])]
+    assert _pairs(select(suite, backends=["cpu"], shapes=["odd one"])) == expected
+    assert _pairs(select(suite, backends=["cpu"], shapes=["odd_one"])) == expected
+    with pytest.raises(ManifestError) as raised:
+        select(suite, shapes=["odd two", "odd one"])
+    assert [(p.message, p.hint) for p in raised.value.problems] == [("there is no shape `odd two`", "`odd_one`")]
+
+
 def test_unknown_names_are_all_said_with_the_nearest(suite: Suite) -> None:
     with pytest.raises(ManifestError) as raised:
         select(suite, ["teh b"], ["gpu", "cqu"], "nigthly", ["B3"])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from dispatchgen.errors import ManifestError, Place, Problem
-from dispatchgen.manifest.names import did_you_mean, show
+from dispatchgen.manifest.names import did_you_mean, make_label, show
 from dispatchgen.manifest.suite import Model, Preset, Suite
 
 
@@ -17,7 +17,8 @@ def select(
     preset: str | None = None,
     shapes: Sequence[str] = (),
 ) -> Suite:
-    """The suite with these models and backends (by name or id), a preset (likewise) and shapes (by label) only.
+    """The suite with these models and backends (by name or id), a preset (likewise) and shapes (by label, as it is
+    written or with `_` for what ids cannot hold) only.
 
     An empty selection takes all. A model is left out where none of the backends or shapes is its own. Raises
     ManifestError for a name that there is not, and where nothing is left.
@@ -40,7 +41,8 @@ def select(
     backend_ids = lookup("backend", backends, [(backend.name, backend.id) for backend in suite.backends])
     preset_ids = lookup("preset", [] if preset is None else [preset], [(p.name, p.id) for p in suite.presets])
     labels = {shape.label: None for model in suite.models for shape in model.shapes}
-    shape_labels = lookup("shape", shapes, [(label, label) for label in labels])
+    wanted = [label if (label := make_label(name)) in labels else name for name in shapes]
+    shape_labels = lookup("shape", wanted, [(label, label) for label in labels])
     if problems:
         raise ManifestError(*problems)
     chosen = next((p for p in suite.presets if p.id in preset_ids), None)
