@@ -5,14 +5,20 @@ from __future__ import annotations
 import dataclasses
 import os
 import stat
+import subprocess
+import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
-from cmake_project import HOST, Generator, Project, copy_checkout, layers_model
-from dispatchgen.manifest.suite import Backend
-from support import IreeTools
+from cmake_project import HOST, Generator, Project, copy_checkout, find_program, layers_model
+from dispatchgen.lock.modules import listed_digest
+from dispatchgen.manifest.suite import Backend, Shape
+from support import REPOSITORY, IreeTools
 
 pytestmark = pytest.mark.slow
 
@@ -134,6 +140,59 @@ def test_manifest_entry_of_another_model_does_nothing_here(built: Project) -> No
         built.models[:] = models
         built.lock("m3")
         built.generate()
+
+
+@pytest.mark.parametrize(
+    ("widths", "shape"), [((*_WIDTHS, 40), "static"), (_WIDTHS[:-1], "static"), (_WIDTHS, "renamed")]
+)
+def test_lock_without_generate_fails_the_build_and_says_so(built: Project, widths: Sequence[int], shape: str) -> None:
+    _bring_up_to_date(built)
+    models = list(built.models)
+    index = next(i for i, model in enumerate(models) if model.id == "m1")
+    try:
+        built.write_layers("m1", widths)
+        built.models[index] = dataclasses.replace(models[index], shapes=(Shape(shape),))
+        built.lock("m1")
+        failed = built.build(check=False)
+        assert failed.returncode != 0
+        assert (
+            "error: the build file was generated from another lock: it lists other dispatches or calls\n"
+            f"  at {built.folder / 'locks' / 'm1.json'}\n"
+            f"  try: dispatchgen generate {built.folder} --cmake\n"
+        ) in failed.stdout
+        assert failed.stdout.count("error: ") == 1
+        built.generate()
+        built.build()
+        assert built.steps() == []
+        folder = built.build_dir / "m1" / "host" / "dispatches"
+        assert {path.stem for path in folder.glob("*.mlir")} == set(built.dispatches("m1"))
+        assert [path.stem for path in folder.glob("*.flags")] == [shape]
+    finally:
+        built.models[:] = models
+        built.write_layers("m1", _WIDTHS)
+        built.lock("m1")
+        built.generate()
+
+
+_NAME = st.text("aZ_09", min_size=1, max_size=4)
+
+
+@given(dispatches=st.sets(_NAME), calls=st.sets(_NAME))
+@example(dispatches=set(), calls=set())
+@settings(max_examples=20, deadline=None)
+def test_the_rules_digest_names_as_the_lock_does(dispatches: set[str], calls: set[str]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        script = Path(name, "digest.cmake")
+        lines = [
+            f'include("{REPOSITORY}/genrules/cmake/private/steps.cmake")',
+            *(f"list(APPEND _RULE_DISPATCHES {each})" for each in dispatches),
+            *(f"list(APPEND _RULE_CALLS {each})" for each in calls),
+            "_iree_dispatch_listed(_DIGEST)",
+            'message(NOTICE "${_DIGEST}")',
+        ]
+        script.write_text("\n".join(lines))
+        result = subprocess.run([find_program("cmake"), "-P", script], capture_output=True, text=True, check=True)
+    assert result.stderr.strip() == listed_digest(dispatches, calls)
 
 
 def test_changed_extraction_code_compiles_nothing(built: Project) -> None:

@@ -12,7 +12,12 @@ import click
 @click.option("--lock", "lock_path", type=click.Path(path_type=Path), required=True, help="The model's lock file.")
 @click.option("--backend", required=True, help="Id of the backend.")
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="Folder of the benchmark modules.")
-def command(configured: Path, lock_path: Path, backend: str, output: Path) -> None:
+@click.option(
+    "--listed",
+    metavar="SHA256",
+    help="Of the names of dispatches and calls that the build file lists; must be those of the lock.",
+)
+def command(configured: Path, lock_path: Path, backend: str, output: Path, listed: str | None) -> None:
     """Write the benchmark modules of a configured module.
 
     CONFIGURED is what `iree-compile --compile-to=executable-configurations` wrote. Files whose bytes do not
@@ -20,6 +25,6 @@ def command(configured: Path, lock_path: Path, backend: str, output: Path) -> No
     """
     from dispatchgen.lock.modules import write_modules
 
-    difference = write_modules(configured, lock_path, backend, output)
+    difference = write_modules(configured, lock_path, backend, output, listed)
     for line in difference.lines():
         click.echo(f"note: {line}")

@@ -171,6 +171,19 @@ def renew_command(path: Path, manifest: Path | None = None) -> str:
       path: Of the lock file.
       manifest: Of the suite; None: the one of the usual name beside the folder of the lock file.
     """
+    return shlex.join(["dispatchgen", "lock", *_given(path, manifest), "--model", path.stem])
+
+
+def generate_command(path: Path) -> str:
+    """The command that writes the CMakeLists.txt of the suite that a lock file belongs to.
+
+    Args:
+      path: Of the lock file, in a folder beside the manifest.
+    """
+    return shlex.join(["dispatchgen", "generate", *_given(path), "--cmake"])
+
+
+def _given(path: Path, manifest: Path | None = None) -> list[str]:
+    """What of the command line names the manifest: nothing where it is that of the current folder."""
     manifest = manifest if manifest is not None else path.parent.parent
-    given = [] if manifest in (Path(DEFAULT_MANIFEST), Path()) else [str(manifest)]
-    return shlex.join(["dispatchgen", "lock", *given, "--model", path.stem])
+    return [] if manifest in (Path(DEFAULT_MANIFEST), Path()) else [str(manifest)]

@@ -102,6 +102,7 @@ function(_iree_dispatch_extract_step)
   set(_EXTRACT_TARGET "iree-dispatch-extract-${_RULE_MODEL}-${_RULE_BACKEND}")
   get_property(_CODE_STAMP GLOBAL PROPERTY _IREE_DISPATCH_CODE_STAMP)
   _iree_dispatch_absolute("${_RULE_LOCK}" _LOCK)
+  _iree_dispatch_listed(_LISTED)
   set(_MODULES ${_RULE_DISPATCHES})
   list(TRANSFORM _MODULES PREPEND "${_DIR}/dispatches/")
   list(TRANSFORM _MODULES APPEND ".mlir")
@@ -117,7 +118,7 @@ function(_iree_dispatch_extract_step)
       "${_DIR}/dispatches/index.json"
     COMMAND
       "${_PYTHON}" -m dispatchgen extract "${_DIR}/configured.mlir" --lock "${_LOCK}" --backend "${_RULE_BACKEND}"
-      --output "${_DIR}/dispatches"
+      --output "${_DIR}/dispatches" --listed "${_LISTED}"
     COMMAND
       "${CMAKE_COMMAND}" -E touch "${_DIR}/dispatches.stamp"
     DEPENDS
@@ -132,6 +133,19 @@ function(_iree_dispatch_extract_step)
     iree-dispatch-code
     "iree-dispatch-configure-${_RULE_MODEL}-${_RULE_BACKEND}"
   )
+endfunction()
+
+# _iree_dispatch_listed()
+#
+# Sets OUT to the SHA-256 of the names of the suite's dispatches and calls, as `listed_digest` of dispatchgen's
+# lock/modules.py computes it from the lock: a lock that was renewed without generating again is found out.
+function(_iree_dispatch_listed OUT)
+  list(SORT _RULE_DISPATCHES)
+  list(SORT _RULE_CALLS)
+  list(JOIN _RULE_DISPATCHES "\n" _DISPATCHES)
+  list(JOIN _RULE_CALLS "\n" _CALLS)
+  string(SHA256 _DIGEST "${_DISPATCHES}\n\n${_CALLS}")
+  set(${OUT} "${_DIGEST}" PARENT_SCOPE)
 endfunction()
 
 # _iree_dispatch_compile_step()
