@@ -295,3 +295,21 @@ def _alive(pid: int) -> bool:
             return False
         time.sleep(0.05)
     return True
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full")
+def test_the_data_is_written_where_the_table_cannot_be(make_suite: MakeSuite) -> None:
+    suite = make_suite()
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "dispatchgen", "run", str(suite), "--json", str(suite / "results.json")],
+            env=support.cli_environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=support.TIMEOUT,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.endswith("error: cannot write the output: No space left on device\n")
+    assert json.loads((suite / "results.json").read_text())["dispatches"]

@@ -37,6 +37,9 @@ def suite(tmp_path: Path) -> Path:
         (("--timeout", "0"), "--timeout"),
         (("--iree-host-bin-dir", "nowhere"), "iree-compile was not found"),
         (("elsewhere.yaml",), "there is no manifest"),
+        (("--json", "."), "Invalid value for '--json': File '.' is a directory."),
+        (("--json", "none/results.json"), "Invalid value for '--json': there is no folder 'none'."),
+        (("--json", "/dev/full"), "'/dev/full' is not a file; `-` stands for standard output."),
     ],
 )
 def test_bad_input_is_said(suite: Path, arguments: tuple[str, ...], message: str) -> None:

@@ -5,9 +5,11 @@ Each command is a module of this package, imported when it is called, so that `d
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 import sys
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 import click
 
@@ -25,6 +27,9 @@ _COMMANDS = {
     "schema": "Print the JSON schema of the manifest.",
     "cmake-dir": "Print the folder of the CMake rules.",
 }
+
+#: What writing to standard output or standard error fails with. Errors of files name the file.
+_OUTPUT_ERRORS = frozenset((errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EDQUOT, errno.EFBIG))
 
 
 class _LazyGroup(click.Group):
@@ -53,16 +58,51 @@ def dispatchgen() -> None:
 
 
 def main() -> NoReturn:
-    """Runs the command line; exits 0 when done, 1 when a check failed, 2 when the input is wrong, 130 on Ctrl-C."""
+    """Runs the command line; exits 0 when done, 1 when a check failed, 2 when the input is wrong, 130 on Ctrl-C.
+
+    Where nobody reads the output any more it ends with 1, where the output cannot be written with 2.
+    """
+    try:
+        code = _run()
+        _flush(sys.stdout)
+    except OSError as error:
+        if error.filename is not None or error.errno not in _OUTPUT_ERRORS:
+            raise
+        code = 1 if error.errno == errno.EPIPE else 2
+        _discard(sys.stdout)
+        try:
+            if code == 2:
+                click.echo(f"error: cannot write the output: {error.strerror}", err=True)
+            _flush(sys.stderr)
+        except OSError:
+            _discard(sys.stderr)
+    sys.exit(code)
+
+
+def _run() -> int:
+    """Runs the command line and returns the exit code. Raises OSError where the output cannot be written."""
     try:
         dispatchgen.main(standalone_mode=False)
     except DispatchgenError as error:
         click.echo(str(error), err=True)
-        sys.exit(error.exit_code)
+        return error.exit_code
     except click.ClickException as error:
         error.show()
-        sys.exit(2)
+        return 2
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
-        sys.exit(130)
-    sys.exit(0)
+        return 130
+    return 0
+
+
+def _flush(stream: TextIO | None) -> None:
+    if stream is not None:  # None: the caller closed it
+        stream.flush()
+
+
+def _discard(stream: TextIO | None) -> None:
+    """Lets what is printed to the stream go nowhere: the interpreter flushes it once more when it ends."""
+    if stream is not None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

@@ -28,6 +28,20 @@ from dispatchgen.results.verdict import verdict
 _PLAIN_WIDTH = 240
 
 
+def _result_file(ctx: click.Context, parameter: click.Parameter, file: Path | None) -> Path | None:  # noqa: ARG001
+    """Raises BadParameter where the results cannot be written to `file`: said before anything is measured."""
+    if file is None or str(file) == "-":
+        return file
+    folder = file.parent
+    if not folder.is_dir():
+        raise click.BadParameter(f"there is no folder '{folder}'.")
+    if file.exists() and not file.is_file():
+        raise click.BadParameter(f"'{file}' is not a file; `-` stands for standard output.")
+    if not os.access(folder, os.W_OK):
+        raise click.BadParameter(f"no permission to write in '{folder}'.")
+    return file
+
+
 @click.command("run")
 @click.argument("manifest", type=click.Path(path_type=Path), default=DEFAULT_MANIFEST)
 @click.option("--model", "models", multiple=True, metavar="M", help="Only this model; may be given more than once.")
@@ -40,7 +54,11 @@ _PLAIN_WIDTH = 240
     "--device", "devices", multiple=True, metavar="D", help="Only this device of the manifest, by key or URI."
 )
 @click.option(
-    "--json", type=click.Path(path_type=Path), metavar="FILE", help="Write the results as data; -: to stdout."
+    "--json",
+    type=click.Path(path_type=Path, dir_okay=False),
+    callback=_result_file,
+    metavar="FILE",
+    help="Write the results as data; -: to stdout.",
 )
 @click.option(
     "--build-dir", type=click.Path(path_type=Path), metavar="DIR", help="Default: .dispatchgen beside MANIFEST."
@@ -110,14 +128,14 @@ def _checked_settings(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _print(results: Results, file: Path | None) -> None:
-    """Prints the tables, and writes the data where it was asked for."""
+    """Writes the data where it was asked for, and prints the tables, which may fail."""
     data = results.model_dump_json(indent=2) + "\n"
     data_to_stdout = str(file) == "-"
+    if file is not None and not data_to_stdout:
+        write_if_changed(file, data)
     tables = Console(stderr=data_to_stdout)
     if not tables.is_terminal and "COLUMNS" not in os.environ:
         tables = Console(stderr=data_to_stdout, width=_PLAIN_WIDTH)
     tables.print(table.render(results), highlight=False)
     if data_to_stdout:
         click.echo(data, nl=False)
-    elif file is not None:
-        write_if_changed(file, data)
