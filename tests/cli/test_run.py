@@ -312,4 +312,4 @@ def test_the_data_is_written_where_the_table_cannot_be(make_suite: MakeSuite) ->
         )
     assert done.returncode == 2
     assert done.stderr.endswith("error: cannot write the output: No space left on device\n")
-    assert json.loads((suite / "results.json").read_text())["dispatches"]
+    assert json.loads((suite / "results.json").read_text())["calls"][0]["dispatches"]
