@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -32,6 +32,8 @@ from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
 from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call, Dispatch
 from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.lock.store import write_lock
+from dispatchgen.lock.update import settings_digest
+from dispatchgen.manifest import load_suite
 
 #: `dispatchgen generate` takes at most this share of CMake's seconds, ...
 TARGET_RATIO = 1.0
@@ -112,11 +114,14 @@ def write_suite(folder: Path, models: int, dispatches: int) -> None:
     (folder / "models").mkdir()
     for name in names:
         (folder / "models" / f"{name}.mlir").write_text("module {}\n")
-        write_lock(folder / "locks" / f"{name}.json", made_up_lock(name, dispatches))
+    suite = load_suite(folder)
+    for model in suite.models:
+        settings = {backend: settings_digest(model, suite.backend(backend)) for backend in model.backends}
+        write_lock(suite.lock_path(model), made_up_lock(model.id, settings, dispatches))
 
 
-def made_up_lock(model: str, dispatches: int) -> Lock:
-    """A lock as a small model has it."""
+def made_up_lock(model: str, settings: Mapping[str, str], dispatches: int) -> Lock:
+    """A lock as a small model on the CPU has it."""
     digest = "0123456789abcdef" * 4
     listed = []
     for index in range(dispatches):
@@ -139,7 +144,7 @@ def made_up_lock(model: str, dispatches: int) -> Lock:
     call = Call(name="static", function="main", shape="static", symbols={}, inputs=("32x32xf32",) * 3)
     return Lock(
         model=model,
-        made_from=MadeFrom(source=digest, settings={"cpu": digest}, compiler="3.13.0"),
+        made_from=MadeFrom(source=digest, settings=dict(settings), compiler="3.13.0"),
         calls=(call,),
         backends={"cpu": BackendDispatches(backend="cpu", dispatches=tuple(listed))},
     )

@@ -9,6 +9,8 @@ import pytest
 from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
 from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.lock.store import write_lock
+from dispatchgen.lock.update import settings_digest
+from dispatchgen.manifest import load_suite
 from support import RunCli
 
 _MANIFEST = """\
@@ -21,17 +23,20 @@ models:
 """
 
 
-def _write_lock(folder: Path, model: str, *dispatches: str) -> None:
+def _write_lock(folder: Path, model_id: str, *dispatches: str) -> None:
+    """A lock that was made from the manifest as it is."""
+    suite = load_suite(folder)
+    model = next(model for model in suite.models if model.id == model_id)
+    settings = {backend: settings_digest(model, suite.backend(backend)) for backend in model.backends}
     call = Call(name="static", function="main", shape="static", symbols={}, inputs=())
     listed = tuple(
         Dispatch(name=d, operation=d, executable="e", variant="v", export="x", content="", written=(), benchmarks=())
         for d in dispatches
     )
-    made_from = MadeFrom(source="", settings={}, compiler="")
-    backends = {"cpu": BackendDispatches(backend="cpu", dispatches=listed)}
-    write_lock(
-        folder / "locks" / f"{model}.json", Lock(model=model, made_from=made_from, calls=(call,), backends=backends)
-    )
+    made_from = MadeFrom(source="", settings=settings, compiler="")
+    backends = {backend: BackendDispatches(backend=backend, dispatches=listed) for backend in model.backends}
+    lock = Lock(model=model_id, made_from=made_from, calls=(call,), backends=backends)
+    write_lock(suite.lock_path(model), lock)
 
 
 @pytest.fixture
@@ -42,6 +47,7 @@ def suite(tmp_path: Path) -> Path:
     (folder / "benchmarks.yaml").write_text(_MANIFEST)
     for model in ("a", "b"):
         (folder / "models" / f"{model}.mlir").write_text("module {}\n")
+    for model in ("a", "b"):
         _write_lock(folder, model, "matmul_4x4x4_f32")
     return folder
 
@@ -104,6 +110,45 @@ def test_all_models_without_a_readable_lock_are_named(suite: Path, run_cli: RunC
     assert "dispatchgen lock --model b" in result.stderr
     assert not (suite / "CMakeLists.txt").exists()
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(("options", "code"), [((), 2), (("--check",), 1)])
+def test_all_locks_of_another_manifest_are_named(
+    suite: Path, run_cli: RunCli, options: tuple[str, ...], code: int
+) -> None:
+    run_cli("generate", "--cmake", cwd=suite)
+    before = (suite / "CMakeLists.txt").read_bytes()
+    (suite / "benchmarks.yaml").write_text(
+        "version: 1\n"
+        "backends:\n"
+        "  cpu: {target_device: local, local_backend: llvm-cpu, compile_flags: [--iree-opt-level=O2]}\n"
+        "  gpu: {target_device: vulkan}\n"
+        "models:\n"
+        "  a: {source: models/a.mlir, backends: [cpu]}\n"
+        "  b: {source: models/b.mlir, backends: [gpu]}\n"
+    )
+    result = run_cli("generate", "--cmake", *options, cwd=suite)
+    assert (result.code, result.stdout) == (code, "")
+    assert result.stderr == (
+        "error: model a: its lock is stale: the manifest says something else of the model on backend cpu\n"
+        "  at locks/a.json\n"
+        "  try: dispatchgen lock --model a\n"
+        "error: model b: its lock is stale: backend cpu was removed; backend gpu was added\n"
+        "  at locks/b.json\n"
+        "  try: dispatchgen lock --model b\n"
+    )
+    assert (suite / "CMakeLists.txt").read_bytes() == before
+    for model in ("a", "b"):
+        _write_lock(suite, model, "matmul_4x4x4_f32")
+    assert run_cli("generate", "--cmake", cwd=suite).code == 0
+
+
+def test_what_does_not_change_dispatches_needs_no_new_lock(suite: Path, run_cli: RunCli) -> None:
+    manifest = suite / "benchmarks.yaml"
+    manifest.write_text(_MANIFEST.replace("b.mlir\n", "b.mlir\n    labels: [large]\n") + "run: {min_time: 2x}\n")
+    result = run_cli("generate", "--cmake", cwd=suite)
+    assert result.code == 0, result.stderr
+    assert '"large"' in (suite / "CMakeLists.txt").read_text()
 
 
 def test_output_that_cannot_be_written(suite: Path, run_cli: RunCli) -> None:

@@ -12,8 +12,10 @@ import click
 
 from dispatchgen.errors import CheckFailed, DispatchgenError, LockError, Place, Problem
 from dispatchgen.files import write_if_changed
+from dispatchgen.lock.compare import stale_settings
 from dispatchgen.lock.schema import Lock
-from dispatchgen.lock.store import read_lock
+from dispatchgen.lock.store import read_lock, renew_command
+from dispatchgen.lock.update import settings_digest
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.ownership import check_build_file, check_replaceable
@@ -36,7 +38,11 @@ def command(manifest: Path, cmake: bool, check: bool, output: Path | None, force
     """
     suite = load_suite(manifest)
     path = output if output is not None else suite.root / "CMakeLists.txt"
-    text = render_cmake(suite, _read_locks(suite), package_dir=_package_dir(suite, path))
+    locks = _read_locks(suite)
+    stale = _stale_locks(suite, locks)
+    if stale:
+        raise (CheckFailed if check else LockError)(*stale)
+    text = render_cmake(suite, locks, package_dir=_package_dir(suite, path))
     if check:
         _check(path, text, manifest, output)
         return
@@ -59,6 +65,22 @@ def _read_locks(suite: Suite) -> Mapping[str, Lock]:
     if problems:
         raise LockError(*problems)
     return locks
+
+
+def _stale_locks(suite: Suite, locks: Mapping[str, Lock]) -> list[Problem]:
+    """A problem per model of which the manifest says something else than when it was locked.
+
+    Programs and the compiler are not looked at: neither is needed for the build files.
+    """
+    problems = []
+    for model in suite.models:
+        path = suite.lock_path(model)
+        today = {backend: settings_digest(model, suite.backend(backend)) for backend in model.backends}
+        stale = "; ".join(stale_settings(locks[model.id].made_from.settings, today))
+        if stale:
+            message = f"model {model.name}: its lock is stale: {stale}"
+            problems.append(Problem(message, Place(str(path)), renew_command(path, suite.manifest)))
+    return problems
 
 
 def _package_dir(suite: Suite, path: Path) -> str | None:

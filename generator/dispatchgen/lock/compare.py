@@ -68,16 +68,21 @@ def stale_parts(old: MadeFrom, new: MadeFrom) -> list[str]:
     parts = []
     if old.source != new.source:
         parts.append("the source file changed")
-    for backend in sorted({*old.settings, *new.settings}):
-        if backend not in old.settings:
-            parts.append(f"backend {backend} was added")
-        elif backend not in new.settings:
-            parts.append(f"backend {backend} was removed")
-        elif old.settings[backend] != new.settings[backend]:
-            parts.append(f"the manifest says something else of the model on backend {backend}")
+    parts += stale_settings(old.settings, new.settings)
     if old.compiler != new.compiler:
         parts.append(f"the compiler was {old.compiler} and is {new.compiler}")
     return parts
+
+
+def stale_settings(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
+    """What of the manifest, by its digests per backend (`MadeFrom.settings`), is no longer the same, in words."""
+    for backend in sorted({*old, *new}):
+        if backend not in old:
+            yield f"backend {backend} was added"
+        elif backend not in new:
+            yield f"backend {backend} was removed"
+        elif old[backend] != new[backend]:
+            yield f"the manifest says something else of the model on backend {backend}"
 
 
 def compare(old: BackendDispatches, new: BackendDispatches) -> Difference:
