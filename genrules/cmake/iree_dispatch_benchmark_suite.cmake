@@ -51,8 +51,8 @@ endfunction()
 # LOCK: The model's lock file.
 # IMPORT_FLAGS: Flags of the importer, for `.onnx` sources.
 # COMPILE_FLAGS: All flags of iree-compile but input, output and phase.
-# DISPATCHES: Names of the dispatches that the lock lists for this backend.
-# CALLS: Names of the calls of the whole model that the lock lists.
+# DISPATCHES: Names of all dispatches that the lock lists for this backend.
+# CALLS: Names of all calls of the whole model that the lock lists.
 # PARAMETERS: `[scope=]path` of parameter archives, for the whole model.
 # DEVICES: `<id>=<uri>` of each device to run on. None: the benchmarks are compiled, and nothing is run.
 # RUN_FLAGS: `<id>=<flag>` of iree-benchmark-module on that device.
