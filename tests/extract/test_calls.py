@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,40 @@ def test_every_public_function_that_dispatches(two_functions: Path) -> None:
         ("square__N2", "square", ("2xf32", "3xi8")),
         ("square__N3", "square", ("3xf32", "3xi8")),
     ]
+
+
+def test_functions_whose_names_look_alike(configured: Configured) -> None:
+    source = configured.folder / "alike.in.mlir"
+    source.write_text(
+        "\n".join(
+            f"""func.func @{name}(%x: tensor<{size}xf32>) -> tensor<{size}xf32> {{
+  %y = arith.addf %x, %x : tensor<{size}xf32>
+  return %y : tensor<{size}xf32>
+}}"""
+            for name, size in (("a$b", 4), ("a_b", 5))
+        )
+    )
+    with ir.read_module(configured.module(source)) as operation:
+        calls = calls_of(Program(operation), model())
+    assert [(call.name, call.function) for call in calls] == [("a_b__static", "a$b"), ("a_b_2__static", "a_b")]
+
+
+def test_a_tensor_without_dims(configured: Configured) -> None:
+    source = configured.folder / "rank0.in.mlir"
+    source.write_text("""func.func @main(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %b = linalg.broadcast ins(%s : tensor<f32>) outs(%e : tensor<4xf32>) dimensions = [0]
+  %y = arith.mulf %x, %b : tensor<4xf32>
+  return %y : tensor<4xf32>
+}""")
+    module = configured.module(source)
+    with ir.read_module(module) as operation:
+        (call,) = calls_of(Program(operation), model())
+        with pytest.raises(ModelError, match=r"input 1: it is a tensor, not a scalar\n.*\n  try: tensor<f32>"):
+            calls_of(Program(operation), model({None: (tensor(4), Input("f32", None, (1,)))}))
+    command: list[str | Path] = [configured.tools.run_module, f"--module={configured.compiled(module)}"]
+    command += ["--device=local-sync", "--function=main", *(f"--input={value}" for value in call.inputs)]
+    subprocess.run(command, check=True, capture_output=True)
 
 
 def test_one_entry(two_functions: Path) -> None:

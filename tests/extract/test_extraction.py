@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from configured import Configured
 from dispatchgen.errors import ShapeError
-from dispatchgen.extract import emit
+from dispatchgen.extract import emit, evaluator
 from dispatchgen.extract.extraction import Extraction, extract
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call
@@ -43,7 +43,7 @@ def lock(module: Path, calls: Sequence[Call], previous: BackendDispatches | None
         return found.lock
 
 
-def benchmarks(found: BackendDispatches) -> dict[str, dict[str, int]]:
+def benchmarks(found: BackendDispatches) -> dict[str, dict[str, int | None]]:
     return {b.name: b.counts for d in found.dispatches for b in d.benchmarks}
 
 
@@ -86,7 +86,7 @@ def test_a_dispatch_that_does_not_run_is_named(configured: Configured, models_di
     ]
 
 
-def test_what_no_call_reaches_is_named(configured: Configured) -> None:
+def test_what_no_call_reaches_is_left_out(configured: Configured) -> None:
     source = configured.folder / "unreached.in.mlir"
     body = "%y = arith.{op} %x, %x : tensor<4xf32>\n  return %y : tensor<4xf32>"
     source.write_text(
@@ -96,7 +96,44 @@ def test_what_no_call_reaches_is_named(configured: Configured) -> None:
         )
     )
     found = lock(configured.module(source), [call("static", "4xf32", function="add")])
-    assert [s.reason for s in found.skipped] == ["only @mul dispatches it, which no call reaches"]
+    assert [d.operation for d in found.dispatches] == ["elementwise_4_f32"]
+    assert not found.skipped, "what the manifest leaves out is not missing"
+
+
+LOOP = """
+func.func @main(%n: index, %x: tensor<8xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<8xf32> {
+    %b = math.exp %a : tensor<8xf32>
+    scf.yield %b : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+"""
+
+
+def test_a_loop_that_is_too_long_to_count(configured: Configured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluator, "STEP_LIMIT", 1000)
+    source = configured.folder / "loop.in.mlir"
+    source.write_text(LOOP)
+    found = lock(configured.module(source), [call("few", "10", "8xf32"), call("many", "5000", "8xf32")])
+    assert benchmarks(found) == {"elementwise_8_f32": {"few": 10, "many": None}}
+    assert not found.skipped
+    assert [(each.calls, each.reason) for each in found.uncounted] == [
+        (("many",), "a loop that has not ended after 1000 operations of the host program")
+    ]
+
+
+def test_an_export_that_is_called_like_its_executable(configured: Configured, models_dir: Path, tmp_path: Path) -> None:
+    """Where IREE finds no operation to name an export after, both have one name."""
+    text = configured.module(models_dir / "mul.mlir").read_text()
+    module = tmp_path / "same.mlir"
+    module.write_text(text.replace("@main_dispatch_0_elementwise_D_f32", "@main_dispatch_0"))
+    with extraction(module, [call("N8", "8xf32", "8xf32")]) as found:
+        ((name, text),) = found.modules()
+    assert name == "dispatch"
+    assert run_benchmarks(configured, text, tmp_path) == ["dispatch__N8"]
 
 
 def test_a_shape_that_the_program_rejects_names_the_call(configured: Configured, models_dir: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -23,7 +24,8 @@ tensors = st.builds(
 
 @given(tensors)
 def test_round_trip(value: ConcreteInput) -> None:
-    assert parse(str(value)) == value
+    is_bare = value.dims == () and value.data is None  # which IREE's tools refuse
+    assert parse(str(value)) == (replace(value, data=(0,)) if is_bare else value)
 
 
 @given(numbers)
@@ -44,7 +46,7 @@ def test_bind() -> None:
     assert str(bind(Input("f32", ("B", 64)), shape)) == "2x64xf32"
     assert str(bind(Input("i64", (2,), ("B", 16)), shape)) == "2xi64=2 16"
     assert str(bind(Input("index", None, ("N",)), shape)) == "7"
-    assert str(bind(Input("f32", ()), shape)) == "f32"
+    assert str(bind(Input("f32", ()), shape)) == "f32=0", "IREE's tools refuse `f32`"
 
 
 def test_contents() -> None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call, Dispatch, Skipped
-from dispatchgen.results.assemble import INITIALIZER, Measured, benchmarks_of, call_result
+from dispatchgen.extract.schema import INITIALIZER, BackendDispatches, Benchmark, Call, Dispatch, Skipped
+from dispatchgen.results.assemble import Measured, benchmarks_of, call_result
 from dispatchgen.results.schema import CallResult, DeviceUsed, Settings, Timing, WholeModel
 
 CALL = Call(name="B2", function="main", shape="B2", symbols={"B": 2}, inputs=("2x4xf32",))
@@ -17,7 +17,7 @@ def timing(seconds: float) -> Timing:
     return Timing(seconds=seconds, cpu_seconds=seconds, repetitions=(seconds,), iterations=1)
 
 
-def dispatch(name: str, **counts: Mapping[str, int]) -> Dispatch:
+def dispatch(name: str, **counts: Mapping[str, int | None]) -> Dispatch:
     """A dispatch with a benchmark `<name>__<suffix>` for each keyword, with these counts per call."""
     return Dispatch(
         name=name,
@@ -41,12 +41,13 @@ def result(
     failures: Mapping[str, str] | None = None,
     model: float | None = 10.0,
     skipped: tuple[Skipped, ...] = (),
+    uncounted: tuple[Skipped, ...] = (),
 ) -> CallResult:
     return call_result(
         model="m",
         device=DeviceUsed(id="sync", uri="local-sync", run_flags=()),
         settings=Settings(min_time=None, repetitions=1, batch_size=1),
-        lock=BackendDispatches(backend="cpu", dispatches=dispatches, skipped=skipped),
+        lock=BackendDispatches(backend="cpu", dispatches=dispatches, skipped=skipped, uncounted=uncounted),
         call=CALL,
         measured=Measured({name: timing(seconds) for name, seconds in timings.items()}, failures or {}),
         whole_model=WholeModel(timing=None if model is None else timing(model), failure=None if model else "crashed"),
@@ -71,6 +72,20 @@ def test_without_the_models_time_shares_are_of_the_sum() -> None:
     assert [row.share for row in call.dispatches] == [0.75, 0.25]
     assert call.sum_by_model is None
     assert call.whole_model.failure == "crashed"
+
+
+def test_an_unknown_count_is_not_in_the_sum() -> None:
+    loop = Skipped(export="main_a_f32", operation="a_f32", calls=("B2",), reason="a loop")
+    elsewhere = Skipped(export="main_b_f32", operation="b_f32", calls=("B7",), reason="a branch")
+    dispatches = (dispatch("a", x={"B2": None}), dispatch("b", x={"B2": 2}))
+    call = result(dispatches, {"a__x": 2.0, "b__x": 3.0}, uncounted=(loop, elsewhere))
+    assert [(row.benchmark, row.count, row.total_seconds) for row in call.dispatches] == [
+        ("b__x", 2, 6.0),
+        ("a__x", None, None),
+    ]
+    assert call.sum_seconds == 6.0
+    assert [each.reason for each in call.uncounted] == ["a loop"]
+    assert (call.coverage.dispatches, call.coverage.measured) == (2, 2), "it was measured all the same"
 
 
 def test_what_runs_once_at_load_is_apart() -> None:

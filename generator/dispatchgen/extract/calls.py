@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dispatchgen.errors import ModelError, Place, Problem
 from dispatchgen.extract import inputs
 from dispatchgen.extract.inputs import ConcreteInput
+from dispatchgen.extract.names import numbered
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import Call
 from dispatchgen.extract.signature import Argument, signature, suggestion
@@ -22,7 +23,7 @@ def calls_of(program: Program, model: Model) -> tuple[Call, ...]:
         signature; all that is wrong at once.
     """
     entries = _entries(program, model)
-    several = len(entries) > 1
+    prefixes = _prefixes(entries)
     calls, problems = [], []
     for entry in entries:
         arguments = signature(program, entry)
@@ -36,7 +37,7 @@ def calls_of(program: Program, model: Model) -> tuple[Call, ...]:
             values = given if given is not None else [_from(argument) for argument in arguments]
             calls.append(
                 Call(
-                    name=f"{_identifier(entry)}__{shape.label}" if several else shape.label,
+                    name=prefixes[entry] + shape.label,
                     function=entry,
                     shape=shape.label,
                     symbols=dict(shape.symbols),
@@ -48,8 +49,15 @@ def calls_of(program: Program, model: Model) -> tuple[Call, ...]:
     return tuple(calls)
 
 
-def _identifier(text: str) -> str:
-    return "".join(c if c.isascii() and c.isalnum() else "_" for c in text)
+def _prefixes(entries: Sequence[str]) -> dict[str, str]:
+    """What the names of an entry function's calls start with: nothing where there is one function only."""
+    if len(entries) == 1:
+        return {entries[0]: ""}
+    identifiers: dict[str, str] = {}
+    for entry in entries:
+        plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in entry)
+        identifiers[entry] = numbered(plain, identifiers.values())
+    return {entry: f"{identifier}__" for entry, identifier in identifiers.items()}
 
 
 def _entries(program: Program, model: Model) -> list[str]:

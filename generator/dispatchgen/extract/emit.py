@@ -32,11 +32,13 @@ def executable_text(export: Export, executable_name: str, export_name: str) -> s
     IREE states a larger alignment where a binding happens to lie at a rounder offset of a pool. That changes with
     every layer in front, and it is not true of the buffer here, whose own alignment is the allocator's.
     """
+    # The executable's own symbol comes first. An export may be called like its executable: then all others are its.
     renamed = {symbol_text(export.executable): f"@{executable_name}", symbol_text(export.name): f"@{export_name}"}
     executable = export.executable_op.clone()
     for subspan in ir.walk(executable, "hal.interface.binding.subspan"):
         _limit_alignment(subspan)
-    return _SYMBOL.sub(lambda match: renamed.get(match[0], match[0]), executable.get_asm(use_local_scope=True))
+    text = _SYMBOL.sub(f"@{executable_name}", executable.get_asm(use_local_scope=True), count=1)
+    return _SYMBOL.sub(lambda match: renamed.get(match[0], match[0]), text)
 
 
 def _limit_alignment(subspan: ir.Operation) -> None:

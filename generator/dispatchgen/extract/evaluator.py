@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from dispatchgen.extract import scalars
 from dispatchgen.extract.program import Program
@@ -18,8 +19,9 @@ from dispatchgen.extract.values import HostValue, Resource, Storage, Unknown
 from dispatchgen.iree import ir
 
 #: Operations evaluated per call of a program; a loop that has not ended by then is taken for one that never does.
-STEP_LIMIT = 1_000_000
+STEP_LIMIT = 2_000_000
 
+_T = TypeVar("_T")
 Frame = dict[ir.Value, HostValue]
 Handler = Callable[["Evaluator", "Op", Frame], Sequence[HostValue]]
 
@@ -48,9 +50,9 @@ class Stop:
 
 
 class Stopped(Exception):
-    """Evaluation of a function cannot go on, from `block` on; the argument is the reason."""
+    """Evaluation of a function cannot go on; the argument is the reason. `rest`: the operations that may follow."""
 
-    block: ir.Operation | None = None
+    rest: Sequence[ir.Operation] = ()
 
     @property
     def reason(self) -> Unknown:
@@ -61,8 +63,6 @@ class Stopped(Exception):
 class Op:
     """An operation with its operands and results taken apart once, since a loop runs it many times."""
 
-    __slots__ = ("name", "operands", "operation", "result_types", "results", "source_type")
-
     def __init__(self, operation: ir.Operation):
         self.operation = operation
         self.name: str = operation.name
@@ -70,13 +70,30 @@ class Op:
         self.results = list(operation.results)
         self.result_types: list[ScalarType | None] = [scalar_type(str(result.type)) for result in self.results]
         self.source_type = scalar_type(str(self.operands[0].type)) if self.operands else None
+        self.returns_resource = [str(result.type).startswith("!stream.resource") for result in self.results]
+        self._named: dict[str, Any] = {}
+
+    def named(self, name: str) -> Any:
+        """The operand, or the list of operands, that the dialect calls `name`."""
+        if name not in self._named:
+            value = getattr(self.operation.opview, name)
+            self._named[name] = list(value) if hasattr(value, "__len__") else value
+        return self._named[name]
+
+    def value(self, frame: Frame, name: str) -> HostValue:
+        """The value of the operand that the dialect calls `name`."""
+        return frame[self.named(name)]
+
+    def once(self, name: str, compute: Callable[[Op], _T]) -> _T:
+        """What `compute` gives for the operation, computed once."""
+        if name not in self._named:
+            self._named[name] = compute(self)
+        result: _T = self._named[name]
+        return result
 
     def unknown_results(self, reason: Unknown) -> list[HostValue]:
         """Results that are not known; resources among them have a storage of their own."""
-        return [
-            Resource(reason, Storage(reason)) if str(result.type).startswith("!stream.resource") else reason
-            for result in self.results
-        ]
+        return [Resource(reason, Storage(reason)) if is_resource else reason for is_resource in self.returns_resource]
 
 
 class Evaluator:
@@ -134,7 +151,7 @@ class Evaluator:
         self, name: str | None, ops: list[ir.Operation], arguments: Sequence[HostValue], stop: Stopped
     ) -> None:
         """Forgets all that a function that was not run to its end may have changed."""
-        self._note_stop(name, stop.reason.reason, _reachable(stop.block))
+        self._note_stop(name, stop.reason.reason, stop.rest)
         for op in ops:
             for store in ir.walk(op, "util.global.store"):
                 self.globals[ir.symbol_ref(store.attributes["global"])[0]] = stop.reason
@@ -145,24 +162,26 @@ class Evaluator:
     def run_region(self, region: ir.Operation, arguments: Sequence[HostValue]) -> Sequence[HostValue]:
         """Runs a region of basic blocks from its entry to a return and gives the operands of that."""
         block = region.blocks[0]
+        op = self.ops(block)[0]
         frame: Frame = {}
         try:
             while True:
                 frame.update(zip(block.arguments, arguments, strict=True))
                 *ops, terminator = self.ops(block)
                 for op in ops:
+                    self._count_step()
                     self.run_op(op, frame)
+                op = terminator
                 self._count_step()
-                if terminator.name == "util.return":
-                    return [frame[value] for value in terminator.operands]
-                block, arguments = _branch(terminator, frame)
+                if op.name == "util.return":
+                    return [frame[value] for value in op.operands]
+                block, arguments = _branch(op, frame)
         except Stopped as stop:
-            stop.block = block
+            stop.rest = _rest(block, op.operation)
             raise
 
     def run_op(self, op: Op, frame: Frame) -> None:
         """Runs one operation that does not end its block."""
-        self._count_step()
         handler = self.handlers.get(op.name)
         if handler is not None:
             results = handler(self, op, frame)
@@ -201,15 +220,17 @@ class Evaluator:
             raise Stopped(f"a loop that has not ended after {STEP_LIMIT} operations of the host program")
 
 
-def _reachable(block: ir.Operation | None) -> list[ir.Operation]:
-    """The operations of a block and of all that can follow it."""
-    seen, todo = [block], [block]
+def _rest(block: ir.Operation, start: ir.Operation) -> list[ir.Operation]:
+    """The operations of a block from `start` on, and of all blocks that can follow (itself, where it is in a loop)."""
+    operations = [op.operation for op in block.operations]
+    seen: list[ir.Operation] = []
+    todo = list(operations[-1].successors)
     while todo:
-        for successor in todo.pop().operations[-1].operation.successors:  # type: ignore[union-attr]
-            if successor not in seen:
-                seen.append(successor)
-                todo.append(successor)
-    return [op.operation for each in seen for op in each.operations]  # type: ignore[union-attr]
+        successor = todo.pop()
+        if successor not in seen:
+            seen.append(successor)
+            todo += successor.operations[-1].operation.successors
+    return [*operations[operations.index(start) :], *(op.operation for each in seen for op in each.operations)]
 
 
 def arguments_and_results(function: ir.Operation) -> tuple[list[str], list[str]]:
@@ -264,7 +285,7 @@ def _case_values(op: Op) -> list[int]:
 def _scalar(op: Op, values: Sequence[HostValue]) -> HostValue:
     """The result of an `arith` or `math` operation."""
     if op.name == "arith.constant":
-        return _constant(op)
+        return op.once("constant", _constant)
     if op.name == "arith.select":
         condition, if_true, if_false = values
         if if_true == if_false:
@@ -276,9 +297,12 @@ def _scalar(op: Op, values: Sequence[HostValue]) -> HostValue:
     source, target = op.source_type, op.result_types[0]
     if source is None or target is None:
         return Unknown(f"the operation {op.name} on {op.operands[0].type}")
+    return scalars.evaluate(op.name, values, source, target, op.once("predicate", _predicate))
+
+
+def _predicate(op: Op) -> int | None:
     attributes = op.operation.attributes
-    predicate = ir.integer(attributes["predicate"]) if "predicate" in attributes else None
-    return scalars.evaluate(op.name, values, source, target, predicate)
+    return ir.integer(attributes["predicate"]) if "predicate" in attributes else None
 
 
 def _constant(op: Op) -> HostValue:

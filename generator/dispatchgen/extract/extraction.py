@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from dispatchgen.errors import ModelError, Place, Problem, ShapeError
 from dispatchgen.extract import emit, names
@@ -39,13 +40,30 @@ class _Found:
     export: Export
     counts: dict[Sizes, Counter[str]] = field(default_factory=dict)  #: Per sizes: how often, by call.
     skipped: dict[str, list[str]] = field(default_factory=dict)  #: Reason -> calls.
+    uncounted: dict[str, list[str]] = field(default_factory=dict)  #: Reason -> calls.
     written: tuple[bool, ...] = ()
     device: str | None = None
 
+    def add(self, sizes: Sizes, call: str) -> None:
+        """Counts a run with these sizes."""
+        self.counts.setdefault(sizes, Counter())[call] += 1
+
     def skip(self, reason: str, call: str) -> None:
-        calls = self.skipped.setdefault(reason, [])
-        if call not in calls:
-            calls.append(call)
+        """Notes why there is no benchmark for what a call runs; the first reason is enough."""
+        if not any(call in calls for calls in self.skipped.values()):
+            self.skipped.setdefault(reason, []).append(call)
+
+    def stop_counting(self, reason: str, call: str) -> None:
+        """Notes that it may run more often in a call than was counted, if it runs at all."""
+        if any(call in counts for counts in self.counts.values()):
+            self.uncounted.setdefault(reason, []).append(call)
+        else:
+            self.skip(f"whether it runs depends on {reason}", call)
+
+    def counts_of(self, sizes: Sizes) -> dict[str, int | None]:
+        """How often it runs with these sizes, by call."""
+        unknown = {call for calls in self.uncounted.values() for call in calls}
+        return {call: None if call in unknown else count for call, count in self.counts[sizes].items()}
 
 
 @dataclass(frozen=True)
@@ -89,16 +107,19 @@ def extract(
     _explain_the_rest(program, found, calls)
     usable = {key: each for key, each in found.items() if each.counts}
     dispatches = _dispatches(program, usable, calls, previous)
-    skipped = [
-        Skipped(
-            export=each.export.name, operation=names.operation_of(each.export.name), calls=tuple(where), reason=reason
-        )
-        for each in found.values()
-        for reason, where in each.skipped.items()
-    ]
-    return Extraction(
-        BackendDispatches(backend=backend, dispatches=tuple(dispatches), skipped=tuple(skipped)), program, usable
+    lock = BackendDispatches(
+        backend=backend,
+        dispatches=tuple(dispatches),
+        skipped=tuple(chain.from_iterable(_not_known(each, each.skipped) for each in found.values())),
+        uncounted=tuple(chain.from_iterable(_not_known(each, each.uncounted) for each in found.values())),
     )
+    return Extraction(lock, program, usable)
+
+
+def _not_known(found: _Found, reasons: Mapping[str, Sequence[str]]) -> Iterator[Skipped]:
+    for reason, calls in reasons.items():
+        operation = names.operation_of(found.export.name)
+        yield Skipped(export=found.export.name, operation=operation, calls=tuple(calls), reason=reason)
 
 
 def _traces(program: Program, calls: Sequence[Call]) -> list[Trace]:
@@ -144,15 +165,12 @@ def _record(program: Program, found: Mapping[Key, _Found], call: str, trace: Tra
         if isinstance(sizes, Unknown):
             each.skip(sizes.reason, name)
         else:
-            each.counts.setdefault(sizes, Counter())[name] += 1
+            each.add(sizes, name)
     for stop in trace.stops:
         if stop.function is None and not with_initializers:
             continue
         for key in stop.pending & found.keys():
-            found[key].skip(
-                f"whether and how often it runs depends on {stop.reason}",
-                INITIALIZER if stop.function is None else call,
-            )
+            found[key].stop_counting(stop.reason, INITIALIZER if stop.function is None else call)
 
 
 def _device(program: Program, dispatched: Dispatched) -> str | None:
@@ -188,24 +206,24 @@ def _sizes(program: Program, found: _Found, dispatched: Dispatched) -> Sizes | U
     )
 
 
-def _explain_the_rest(program: Program, found: Mapping[Key, _Found], calls: Sequence[Call]) -> None:
-    """Gives a reason for every export that did not run at any call."""
-    reached = {callee for call in calls for callee in program.callees[call.function]}
+def _explain_the_rest(program: Program, found: dict[Key, _Found], calls: Sequence[Call]) -> None:
+    """Gives a reason for every export that did not run at any call; takes out what only other functions dispatch.
+
+    The calls are of all entry functions, unless the manifest leaves some out.
+    """
+    reached = {callee for call in calls for callee in program.callees[call.function]} | {None}
     functions: dict[Key, set[str | None]] = {}
     for site in program.sites:
         functions.setdefault((site.executable, site.export), set()).add(site.function)
-    for key, each in found.items():
+    for key, each in list(found.items()):
         if each.counts or each.skipped:
             continue
-        places = functions.get(key, set())
-        if not places:
-            reason = "no place in the program dispatches it"
-        elif places & (reached | {None}):
-            reason = "it does not run at any of the shapes"
+        if key not in functions:
+            each.skipped["no place in the program dispatches it"] = [call.name for call in calls]
+        elif functions[key] & reached:
+            each.skipped["it does not run at any of the shapes"] = [call.name for call in calls]
         else:
-            where = ", ".join(f"@{place}" for place in sorted(map(str, places)))
-            reason = f"only {where} dispatches it, which no call reaches"
-        each.skipped[reason] = [call.name for call in calls]
+            del found[key]
 
 
 def _dispatches(
@@ -247,11 +265,11 @@ def _benchmarks(
         for counts in found.counts.values()
     ]
     given = names.assign_benchmarks(bases, [old.get(sizes) for sizes in found.counts])
-    for benchmark_name, (sizes, counts) in zip(given, found.counts.items(), strict=True):
+    for benchmark_name, sizes in zip(given, found.counts, strict=True):
         yield Benchmark(
             name=benchmark_name,
             workload=sizes.workload,
             constants=sizes.constants,
             bindings=sizes.bindings,
-            counts=dict(counts),
+            counts=found.counts_of(sizes),
         )

@@ -102,8 +102,8 @@ def _rank(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  #
 
 
 def _view_assert(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
-    view = frame[op.operation.opview.buffer_view]
-    wanted = [frame[value] for value in op.operation.opview.shape]
+    view = op.value(frame, "buffer_view")
+    wanted = [frame[value] for value in op.named("shape")]
     if isinstance(view, BufferView):
         fits = len(view.shape) == len(wanted) and all(
             isinstance(w, Unknown) or w == d for w, d in zip(wanted, view.shape, strict=True)

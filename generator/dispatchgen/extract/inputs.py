@@ -25,7 +25,9 @@ class ConcreteInput:
         if self.dims is None:
             return " ".join(map(str, self.data or (0,)))
         type_ = "x".join([*map(str, self.dims), self.element])
-        return type_ if self.data is None else f"{type_}={' '.join(map(str, self.data))}"
+        # IREE's tools refuse a bare element type: a tensor without dims needs its value.
+        data = (0,) if self.data is None and not self.dims else self.data
+        return type_ if data is None else f"{type_}={' '.join(map(str, data))}"
 
 
 def bind(input_: Input, shape: Shape) -> ConcreteInput:

@@ -24,9 +24,10 @@ class Benchmark(Data):
     workload: tuple[int, ...] = Field(description="Workload operands of the dispatch, in order.")
     constants: tuple[tuple[str, int], ...] = Field(description="Push constants: type and unsigned value.")
     bindings: tuple[int, ...] = Field(description="Length of each binding, in bytes.")
-    counts: dict[str, int] = Field(
+    counts: dict[str, int | None] = Field(
         description="How often it runs per call of the model, by call name (`<shape>`, or `<function>__<shape>` where "
-        "the model has several entry functions), or `initializer` for what runs once when the module is loaded."
+        "the model has several entry functions), or `initializer` for what runs once when the module is loaded. Null: "
+        "it runs, but how often cannot be told; `uncounted` says why."
     )
 
 
@@ -44,11 +45,11 @@ class Dispatch(Data):
 
 
 class Skipped(Data):
-    """A dispatch that cannot be benchmarked, at some calls or at all of them."""
+    """What is not known of a dispatch at some calls, or at all of them."""
 
     export: str = Field(description="IREE's symbol of the export.")
     operation: str
-    calls: tuple[str, ...] = Field(description="Names of the calls it is skipped at.")
+    calls: tuple[str, ...] = Field(description="Names of the calls.")
     reason: str
 
 
@@ -67,4 +68,7 @@ class BackendDispatches(Data):
 
     backend: str = Field(description="Id of the backend.")
     dispatches: tuple[Dispatch, ...]
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[Skipped, ...] = Field(default=(), description="What has no benchmark, with the reason.")
+    uncounted: tuple[Skipped, ...] = Field(
+        default=(), description="What has benchmarks, but runs an unknown number of times, with the reason."
+    )

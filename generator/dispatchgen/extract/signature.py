@@ -31,6 +31,8 @@ class Argument:
     def __str__(self) -> str:
         if self.element is None:
             return "tensor<?>"
+        if self.dims == ():
+            return f"tensor<{self.element}>"
         return (
             self.element
             if self.dims is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dispatchgen.extract import scalars
@@ -22,7 +23,7 @@ def _values(frame: Frame, operands: Sequence[ir.Value]) -> tuple[HostValue, ...]
 
 
 def _allocate(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
-    size = frame[op.operation.opview.storage_size]
+    size = op.value(frame, "storage_size")
     results: list[HostValue] = [Resource(_size(size), Storage(Unknown("uninitialized memory"))), _TIMEPOINT]
     return results[: len(op.results)]
 
@@ -32,8 +33,8 @@ def _size(value: HostValue) -> int | Unknown:
 
 
 def _import(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
-    view = frame[op.operation.opview.source]
-    size = _size(frame[op.operation.opview.result_size])
+    view = op.value(frame, "source")
+    size = _size(op.value(frame, "result_size"))
     if not isinstance(view, BufferView):
         unknown = view if isinstance(view, Unknown) else Unknown("the contents of an imported tensor")
         return [Resource(size, Storage(unknown))]
@@ -57,12 +58,15 @@ def _no_effect(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue
 
 
 def _await(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
-    return _values(frame, op.operation.opview.resource_operands)
+    return _values(frame, op.named("resource_operands"))
 
 
 def _subview(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
-    view = op.operation.opview
-    source, offset, size = frame[view.source], frame[view.source_offset], _size(frame[view.result_size])
+    source, offset, size = (
+        op.value(frame, "source"),
+        op.value(frame, "source_offset"),
+        _size(op.value(frame, "result_size")),
+    )
     if not isinstance(source, Resource):
         return op.unknown_results(source if isinstance(source, Unknown) else Unknown("a subview"))
     return [Resource(size, source.storage, _sum(source.offset, offset))]
@@ -81,8 +85,8 @@ def _resource_size(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostV
 
 def _load(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
     """`stream.resource.load`: the host reads a value from the device's memory."""
-    view, type_ = op.operation.opview, op.result_types[0]
-    source, offset = frame[view.source], frame[view.source_offset]
+    type_ = op.result_types[0]
+    source, offset = op.value(frame, "source"), op.value(frame, "source_offset")
     if not isinstance(source, Resource) or type_ is None:
         return op.unknown_results(Unknown(f"the result of {op.name}"))
     at = _sum(source.offset, offset)
@@ -94,10 +98,14 @@ def _load(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  #
 
 def _store(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
     """`stream.resource.store`: the host writes a value to the device's memory."""
-    view = op.operation.opview
-    type_ = scalar_type(str(view.value.type))
+    type_ = scalar_type(str(op.named("value").type))
     if type_ is not None:
-        _write(frame[view.target], frame[view.target_offset], type_.bytes, _pattern(frame[view.value], type_))
+        _write(
+            op.value(frame, "target"),
+            op.value(frame, "target_offset"),
+            type_.bytes,
+            _pattern(op.value(frame, "value"), type_),
+        )
     return op.unknown_results(_TIMEPOINT)
 
 
@@ -121,12 +129,18 @@ def _write(target: HostValue, offset: HostValue, length: HostValue, content: byt
 
 def _execute(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:
     """`stream.cmd.execute`: its commands, on the resources that it captures."""
-    block = op.operation.regions[0].blocks[0]
-    inner = dict(frame)
-    inner.update(zip(block.arguments, _values(frame, op.operation.opview.resource_operands), strict=True))
-    device = _device(op)
-    _run_commands(evaluator, block, inner, device)
+    block = op.once("block", _block)
+    frame.update(zip(op.once("arguments", _arguments), _values(frame, op.named("resource_operands")), strict=True))
+    _run_commands(evaluator, block, frame, op.once("device", _device))
     return op.unknown_results(_TIMEPOINT)
+
+
+def _block(op: Op) -> ir.Operation:
+    return op.operation.regions[0].blocks[0]
+
+
+def _arguments(op: Op) -> list[ir.Value]:
+    return list(_block(op).arguments)
 
 
 def _device(op: Op) -> str | None:
@@ -142,49 +156,72 @@ def _device(op: Op) -> str | None:
 def _run_commands(evaluator: Evaluator, block: Any, frame: Frame, device: str | None) -> None:
     for op in evaluator.ops(block):
         if op.name in ("stream.cmd.concurrent", "stream.cmd.serial"):
-            _run_commands(evaluator, op.operation.regions[0].blocks[0], frame, device)
+            _run_commands(evaluator, op.once("block", _block), frame, device)
         elif op.name in _COMMANDS:
             _COMMANDS[op.name](evaluator, op, frame, device)
         elif op.name not in _COMMANDS_WITHOUT_EFFECT:
             evaluator.run_unknown(op, frame)
 
 
-def _dispatch(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) -> None:
-    view = op.operation.opview
+@dataclass(frozen=True)
+class _Site:
+    """What is the same each time that a `stream.cmd.dispatch` runs."""
+
+    executable: str
+    export: str
+    written: tuple[bool, ...]
+    constant_types: tuple[str, ...]
+    computed: Unknown
+
+
+def _site(op: Op) -> _Site:
     executable, *_, export = ir.symbol_ref(op.operation.attributes["entry_points"][0])
-    lengths = _values(frame, view.resource_lengths)
-    written = tuple(bool(ir.integer(access) & _WRITES) for access in view.resource_accesses)
-    constants = tuple((str(operand.type), frame[operand]) for operand in view.uniform_operands)
+    return _Site(
+        executable,
+        export,
+        written=tuple(bool(ir.integer(access) & _WRITES) for access in op.named("resource_accesses")),
+        constant_types=tuple(str(operand.type) for operand in op.named("uniform_operands")),
+        computed=Unknown(f"what the dispatch {operation_of(export)} computes on the device"),
+    )
+
+
+def _dispatch(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) -> None:
+    site = op.once("site", _site)
+    lengths = _values(frame, op.named("resource_lengths"))
+    constants = zip(site.constant_types, _values(frame, op.named("uniform_operands")), strict=True)
     evaluator.dispatched.append(
         Dispatched(
-            evaluator.function, executable, export, _values(frame, view.workload), constants, lengths, written, device
+            function=evaluator.function,
+            executable=site.executable,
+            export=site.export,
+            workload=_values(frame, op.named("workload")),
+            constants=tuple(constants),
+            lengths=lengths,
+            written=site.written,
+            device=device,
         )
     )
-    computed = Unknown(f"what the dispatch {operation_of(export)} computes on the device")
-    for resource, offset, length, writes in zip(
-        _values(frame, view.resources), _values(frame, view.resource_offsets), lengths, written, strict=True
-    ):
+    offsets = _values(frame, op.named("resource_offsets"))
+    for resource, offset, length, writes in zip(op.named("resources"), offsets, lengths, site.written, strict=True):
         if writes:
-            _write(resource, offset, length, computed)
+            _write(frame[resource], offset, length, site.computed)
 
 
 def _fill(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) -> None:  # noqa: ARG001
-    view = op.operation.opview
-    type_ = scalar_type(str(view.value.type))
-    content = _pattern(frame[view.value], type_) if type_ is not None else Unknown(f"the result of {op.name}")
-    _write(frame[view.target], frame[view.target_offset], frame[view.target_length], content)
+    type_ = scalar_type(str(op.named("value").type))
+    content = _pattern(op.value(frame, "value"), type_) if type_ is not None else Unknown(f"the result of {op.name}")
+    _write(op.value(frame, "target"), op.value(frame, "target_offset"), op.value(frame, "target_length"), content)
 
 
 def _copy(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) -> None:  # noqa: ARG001
-    view = op.operation.opview
-    source, target, length = frame[view.source], frame[view.target], frame[view.length]
+    source, target, length = op.value(frame, "source"), op.value(frame, "target"), op.value(frame, "length")
     if isinstance(source, Resource) and isinstance(target, Resource) and isinstance(length, int):
-        source_start = _sum(source.offset, frame[view.source_offset])
-        start = _sum(target.offset, frame[view.target_offset])
+        source_start = _sum(source.offset, op.value(frame, "source_offset"))
+        start = _sum(target.offset, op.value(frame, "target_offset"))
         if isinstance(start, int) and isinstance(source_start, int):
             target.storage.copy(start, length, source.storage, source_start)
             return
-    _write(target, frame[view.target_offset], length, Unknown(f"the result of {op.name}"))
+    _write(target, op.value(frame, "target_offset"), length, Unknown(f"the result of {op.name}"))
 
 
 _COMMANDS = {

@@ -159,8 +159,13 @@ def _counts(old: Mapping[str, Benchmark], new: Mapping[str, Benchmark]) -> Itera
             continue
         calls = [call for call in sorted({*a.counts, *b.counts}) if a.counts.get(call, 0) != b.counts.get(call, 0)]
         if calls:
-            texts = (f"{a.counts.get(call, 0)} -> {b.counts.get(call, 0)} at {call}" for call in calls)
+            texts = (f"{_count(a, call)} -> {_count(b, call)} at {call}" for call in calls)
             yield f"{name}: {', '.join(texts)}"
+
+
+def _count(benchmark: Benchmark, call: str) -> str:
+    count = benchmark.counts.get(call, 0)
+    return "unknown" if count is None else str(count)
 
 
 def _skips_missing_from(known: Iterable[Skipped], skips: Iterable[Skipped]) -> tuple[str, ...]:

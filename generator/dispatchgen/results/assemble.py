@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call, Dispatch
+from dispatchgen.extract.schema import INITIALIZER, BackendDispatches, Benchmark, Call, Dispatch, Skipped
 from dispatchgen.results.schema import (
     CallResult,
     Coverage,
@@ -16,9 +16,6 @@ from dispatchgen.results.schema import (
     Timing,
     WholeModel,
 )
-
-#: Key of `Benchmark.counts` for what runs once when the module is loaded.
-INITIALIZER = "initializer"
 
 
 @dataclass(frozen=True)
@@ -43,11 +40,7 @@ def call_result(
     rows = _rows(lock, call.name, measured)
     sum_seconds = _sum(rows)
     model_seconds = whole_model.timing.seconds if whole_model.timing else None
-    skipped = tuple(
-        SkippedDispatch(export=skip.export, operation=skip.operation, reason=skip.reason)
-        for skip in lock.skipped
-        if call.name in skip.calls
-    )
+    skipped = _at(call, lock.skipped)
     return CallResult(
         model=model,
         backend=lock.backend,
@@ -61,10 +54,19 @@ def call_result(
         dispatches=_with_shares(rows, sum_seconds if model_seconds is None else model_seconds),
         initializers=_with_shares(_rows(lock, INITIALIZER, measured), None),
         skipped=skipped,
+        uncounted=_at(call, lock.uncounted),
         whole_model=whole_model,
         sum_seconds=sum_seconds,
         sum_by_model=sum_seconds / model_seconds if sum_seconds is not None and model_seconds else None,
         coverage=_coverage(rows, skipped),
+    )
+
+
+def _at(call: Call, skips: Iterable[Skipped]) -> tuple[SkippedDispatch, ...]:
+    return tuple(
+        SkippedDispatch(export=skip.export, operation=skip.operation, reason=skip.reason)
+        for skip in skips
+        if call.name in skip.calls
     )
 
 
@@ -79,11 +81,11 @@ def _rows(lock: BackendDispatches, call: str, measured: Measured) -> list[Dispat
         _row(dispatch, benchmark, benchmark.counts[call], measured)
         for dispatch in lock.dispatches
         for benchmark in dispatch.benchmarks
-        if benchmark.counts.get(call)
+        if call in benchmark.counts
     ]
 
 
-def _row(dispatch: Dispatch, benchmark: Benchmark, count: int, measured: Measured) -> DispatchResult:
+def _row(dispatch: Dispatch, benchmark: Benchmark, count: int | None, measured: Measured) -> DispatchResult:
     timing = measured.timings.get(benchmark.name)
     return DispatchResult(
         name=dispatch.name,
@@ -98,7 +100,7 @@ def _row(dispatch: Dispatch, benchmark: Benchmark, count: int, measured: Measure
         bindings=benchmark.bindings,
         count=count,
         timing=timing,
-        total_seconds=None if timing is None else timing.seconds * count,
+        total_seconds=None if timing is None or count is None else timing.seconds * count,
         share=None,
         failure=None if timing else measured.failures.get(benchmark.name, "it was not run"),
     )

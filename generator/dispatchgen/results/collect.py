@@ -13,7 +13,7 @@ from dispatchgen import __version__
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.state import BuildState
 from dispatchgen.errors import OutputError, Place, Problem
-from dispatchgen.extract.schema import BackendDispatches, Call
+from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Backend, Device, Model, Suite
 from dispatchgen.results import assemble
@@ -187,7 +187,7 @@ class _DeviceRun:
                 run_dispatches(self.runner, module, functions, self._output(dispatch.name), every=every)
             )
             timings |= outcome.timings
-            failures |= outcome.failures
+            failures |= {name: _explained(reason, dispatch) for name, reason in outcome.failures.items()}
         return assemble.Measured(timings, failures)
 
     def _whole_model(self, call: Call) -> WholeModel:
@@ -220,6 +220,14 @@ class _DeviceRun:
 
     def _start(self, what: str) -> None:
         self.session.start(f"{self.model.id} on {self.index.backend}, {self.runner.device.id}: {what}")
+
+
+def _explained(reason: str, dispatch: Dispatch) -> str:
+    """A failure; where memory ran out, with the shape that is to blame: all of a dispatch share one buffer."""
+    if "failed to allocate" not in reason or len(dispatch.benchmarks) < 2:
+        return reason
+    largest = max(dispatch.benchmarks, key=lambda benchmark: sum(benchmark.bindings))
+    return f"{reason}\nall shapes share a buffer that is large enough for {largest.name}"
 
 
 def device_used(device: Device) -> DeviceUsed:

@@ -70,8 +70,9 @@ class DispatchResult(_Data):
     workload: tuple[int, ...] = Field(description="Workload operands of the dispatch, in order.")
     constants: tuple[tuple[str, int], ...] = Field(description="Push constants: type and unsigned value.")
     bindings: tuple[int, ...] = Field(description="Length of each binding, in bytes.")
-    count: int = Field(
-        description="How often it runs per call of the model (`initializers`: when the model is loaded)."
+    count: int | None = Field(
+        description="How often it runs per call of the model (`initializers`: when the model is loaded). Null: how "
+        "often cannot be told."
     )
     timing: Timing | None = Field(description="Null where it was not measured; then `failure` says why.")
     total_seconds: float | None = Field(description="`timing.seconds` x `count`.")
@@ -82,7 +83,7 @@ class DispatchResult(_Data):
 
 
 class SkippedDispatch(_Data):
-    """A dispatch that has no benchmark at this call."""
+    """A dispatch that has no benchmark at this call, or whose count is not known."""
 
     export: str = Field(description="IREE's symbol of the export.")
     operation: str
@@ -125,6 +126,9 @@ class CallResult(_Data):
     )
     skipped: tuple[SkippedDispatch, ...] = Field(
         description="`export`, `operation` and `reason` of each dispatch without a benchmark at this call."
+    )
+    uncounted: tuple[SkippedDispatch, ...] = Field(
+        description="`export`, `operation` and `reason` of each dispatch with a `count` of null; not in the sum."
     )
     whole_model: WholeModel = Field(description="`timing` of the whole model, or null and `failure`.")
     sum_seconds: float | None = Field(

@@ -12,6 +12,7 @@ from dispatchgen.results.schema import CallResult, DispatchResult, NotRun, Resul
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _NOTHING = "-"
+_NOT_KNOWN = "?"
 
 
 def render(results: Results) -> RenderableType:
@@ -82,7 +83,13 @@ def _rows(rows: Sequence[DispatchResult], share_title: str | None) -> Table:
         table.add_column(title, justify="right", no_wrap=True)
     for row in rows:
         time = format_seconds(row.timing.seconds) if row.timing else "failed"
-        cells = [row.benchmark, row.operation, str(row.count), time, format_seconds(row.total_seconds)]
+        cells = [
+            row.benchmark,
+            row.operation,
+            _NOT_KNOWN if row.count is None else str(row.count),
+            time,
+            format_seconds(row.total_seconds),
+        ]
         if share_title:
             cells.append(format_share(row.share))
         table.add_row(*(Text(cell) for cell in cells))
@@ -101,6 +108,8 @@ def _summary(call: CallResult) -> Iterator[str]:
     else:
         whole = f"whole model {format_seconds(timing.seconds)}: {format_share(call.sum_by_model)}"
         yield f"sum of dispatches {format_seconds(call.sum_seconds)}, {whole}"
+    for uncounted in call.uncounted:
+        yield _indented(f"  not in the sum: {uncounted.export}: how often it runs depends on ", uncounted.reason)
     coverage = call.coverage
     yield (
         f"{coverage.measured} of {coverage.dispatches} dispatches"

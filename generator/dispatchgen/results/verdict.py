@@ -34,7 +34,8 @@ def verdict(results: Results, *, devices_named: bool) -> Iterator[str]:
     if devices_named and absent:
         yield f"devices that were asked for are absent: {', '.join(sorted(absent))}"
     if not any(row.timing for row in rows):
-        yield "nothing was measured"
+        whole = any(call.whole_model.timing for call in results.calls)
+        yield "no dispatch was measured" if whole else "nothing was measured"
     elif results.build_failures and not (failed or models or broken):
         yield "the build failed"
 
