@@ -6,8 +6,9 @@ import itertools
 import math
 import os
 import re
+import shlex
 import string
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -18,11 +19,12 @@ from dispatchgen.extract.calls import calls_of
 from dispatchgen.extract.evaluate import evaluate
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.signature import signature, suggestion
+from dispatchgen.extract.values import Unknown
 from dispatchgen.iree import ir
 from dispatchgen.iree.configure import configure, source_path
 from dispatchgen.iree.tools import Tools
-from dispatchgen.manifest.inputs import parse_input, symbols_of, why_not_a_symbol
-from dispatchgen.manifest.names import make_id, show
+from dispatchgen.manifest.inputs import format_input, parse_input, symbols_of, why_not_a_symbol
+from dispatchgen.manifest.names import MAX_NAME, make_id, show
 from dispatchgen.manifest.schema import DEFAULT_BACKENDS
 from dispatchgen.manifest.sources import (
     SourceProblem,
@@ -32,6 +34,7 @@ from dispatchgen.manifest.sources import (
     source_format,
 )
 from dispatchgen.manifest.suite import Backend, Input, Model, Shape, Source, Suite
+from dispatchgen.render.quote import path_refusal
 
 #: Sizes that are tried for the symbols of a model, until its program accepts them.
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -40,8 +43,20 @@ _TRIES = 500
 #: The opset that IREE's importer wants at least; older models are converted.
 _OPSET = 17
 _PACKAGE = "package:"
+#: Most characters of a file's name that become a model's name: a number and `_` in front of a digit may come to it.
+_NAME = MAX_NAME - 8
+#: Most values of an input that are written one by one.
+_WRITTEN_OUT = 8
+#: What `suggestion` writes for a tensor of a type that the program does not state.
+_UNKNOWN_TYPE = "TYPE"
+#: Why evaluation does not know a value that comes from an input.
+_NO_DATA = re.compile(r"the contents of input (\d+), for which no data is given")
 #: What exporters call dims that have no name.
 _UNNAMED_DIM = re.compile(r"(unk__|dynamic_axes_|\?)\w*")
+
+#: An input: entry function and index.
+_Position = tuple[str, int]
+_Inputs = Mapping[str, tuple[Input, ...]]
 
 
 @dataclass(frozen=True)
@@ -54,20 +69,46 @@ class DraftModel:
     inputs: Mapping[str, Sequence[str]]  #: By entry function; empty: all types are static and read from the program.
     sizes: Mapping[str, int]  #: Sizes of the symbols that the program accepts.
     accepted: bool  #: Whether it does; else `sizes` are a guess.
+    holding_sizes: Collection[_Position] = ()  #: Tensors whose values are sizes: entry function and index.
 
 
-def parse_source(text: str, folder: Path) -> Source:
-    """The source that a path, or `package:<import name>/<path>`, names. Raises ModelError."""
+def parse_source(text: str, manifest: Path) -> Source:
+    """The source that a path, or `package:<import name>/<path>`, names, for a manifest that will be at `manifest`.
+
+    Raises ModelError, also for a path that the build could not carry.
+    """
     try:
         if text.startswith(_PACKAGE):
             package, _, path = text.removeprefix(_PACKAGE).partition("/")
             if not package_folders(package):
                 raise SourceProblem(f"the Python package {show(package)} is not installed", f"pip install {package}")
-            return Source(checked_package_path(package, path), source_format(path), package)
-        path = Path(os.path.relpath(text, folder)).as_posix()
-        return Source(checked_suite_path(path, folder.resolve(), allow_outside=False), source_format(path))
+            source = Source(checked_package_path(package, path), source_format(path), package)
+        else:
+            path = _suite_path(text, manifest)
+            source = Source(path, source_format(path))
     except SourceProblem as problem:
         raise ModelError(Problem(problem.message, hint=problem.hint)) from problem
+    reason = path_refusal(source.path)
+    if reason is not None:
+        raise ModelError(
+            Problem(f"the build cannot use the path {show(source.path)}: {reason}", hint="rename the file")
+        )
+    return source
+
+
+def _suite_path(text: str, manifest: Path) -> str:
+    """The path of a file from the manifest's folder. Raises SourceProblem, also where the file is not below it."""
+    root = manifest.parent.resolve()
+    path = Path(os.path.relpath(text, manifest.parent)).as_posix()
+    leaves = path.startswith("../")
+    exists = os.path.isfile(text)  # noqa: PTH113 - false, and no error, for a path that no file can have
+    if leaves and not exists:
+        raise SourceProblem(f"there is no file {show(text)}")
+    if exists and (leaves or not Path(text).resolve().is_relative_to(root)):
+        example = shlex.quote(str(Path(text).parent / manifest.name))
+        hint = f"a manifest in a folder above all models, e.g. `-o {example}`"
+        raise SourceProblem(f"the model {show(text)} lies outside of the manifest's folder", hint)
+    return checked_suite_path(path, root, allow_outside=False)
 
 
 def draft(tools: Tools, manifest: Path, sources: Sequence[Source], work_dir: Path, timeout: float) -> list[DraftModel]:
@@ -105,7 +146,7 @@ def _names(sources: Sequence[Source]) -> list[str]:
     names: list[str] = []
     for source in sources:
         stem = PurePosixPath(source.path).stem
-        base = source.package if source.package is not None and stem == "model" else stem
+        base = (source.package if source.package is not None and stem == "model" else stem)[:_NAME]
         candidates = itertools.chain([base], (f"{base}_{number}" for number in itertools.count(2)))
         names.append(next(name for name in candidates if make_id(name) not in {make_id(other) for other in names}))
     return names
@@ -124,26 +165,24 @@ def _of_onnx(path: Path) -> tuple[int, dict[int, list[str]]]:
 
 
 def _draft_model(program: Program, model: Model, onnx_dims: Mapping[int, Sequence[str]]) -> DraftModel:
-    calls_problem = _needs_inputs(program, model)
-    if not calls_problem:
-        return DraftModel(model.name, model.source, model.import_flags, {}, {}, True)
-    symbols = _symbols(onnx_dims)
-    inputs = {entry: suggestion(signature(program, entry), symbols) for entry in program.entries}
-    parsed: dict[str | None, tuple[Input, ...]] = {
-        entry: tuple(parse_input(text) for text in texts if text != "TYPE") for entry, texts in inputs.items()
-    }
-    names = symbols_of([value for values in parsed.values() for value in values])
-    sizes = _accepted_sizes(program, model, parsed, names)
-    guess = dict.fromkeys(names, 1)
-    return DraftModel(model.name, model.source, model.import_flags, inputs, sizes or guess, sizes is not None)
-
-
-def _needs_inputs(program: Program, model: Model) -> bool:
-    """Whether the program's types alone do not say what its inputs are. Raises ModelError if nothing dispatches."""
     if not program.entries:
-        calls_of(program, model)
-    arguments = [argument for entry in program.entries for argument in signature(program, entry)]
-    return any(argument.dims is None or None in argument.dims for argument in arguments)
+        calls_of(program, model)  # says so
+    arguments = {entry: signature(program, entry) for entry in program.entries}
+    is_static = not any(a.dims is None or None in a.dims for each in arguments.values() for a in each)
+    symbols = _symbols(onnx_dims)
+    texts = {entry: suggestion(each, symbols) for entry, each in arguments.items()}
+    is_known = all(argument.element is not None for each in arguments.values() for argument in each)
+    inputs = {entry: tuple(parse_input(t) for t in each if t != _UNKNOWN_TYPE) for entry, each in texts.items()}
+    trial = _accepted(program, model, inputs) if is_known else None
+    if is_static and (trial is None or not trial.holding_sizes):
+        return DraftModel(model.name, model.source, model.import_flags, {}, {}, True)
+    if trial is None:
+        guess = dict.fromkeys(symbols_of([value for each in inputs.values() for value in each]), 1)
+        return DraftModel(model.name, model.source, model.import_flags, texts, guess, False)
+    texts = {entry: [format_input(value) for value in each] for entry, each in trial.inputs.items()}
+    return DraftModel(
+        model.name, model.source, model.import_flags, texts, trial.sizes, trial.accepted, trial.holding_sizes
+    )
 
 
 def _symbols(onnx_dims: Mapping[int, Sequence[str]]) -> Iterator[str]:
@@ -156,22 +195,73 @@ def _symbols(onnx_dims: Mapping[int, Sequence[str]]) -> Iterator[str]:
         yield given.setdefault(name or f" {number}", plain if usable else letter)
 
 
-def _accepted_sizes(
-    program: Program, model: Model, inputs: Mapping[str | None, tuple[Input, ...]], names: Sequence[str]
-) -> dict[str, int] | None:
-    """The first sizes that the program accepts; None where none of those tried do."""
-    combinations = sorted(itertools.islice(itertools.product(_SIZES, repeat=len(names)), _TRIES), key=sum)
-    for sizes in combinations:
-        shape = Shape("tried", dict(zip(names, sizes, strict=True)))
-        try:
-            for call in calls_of(program, replace(model, inputs=dict(inputs), shapes=(shape,))):
-                evaluate(program, call.function, call.inputs)
-        except ShapeError:
-            continue
-        except ModelError:
-            return None  # an input of a type that the program does not state
-        return dict(shape.symbols)
-    return None
+@dataclass(frozen=True)
+class _Trial:
+    """Inputs and sizes that a program was evaluated with."""
+
+    inputs: _Inputs
+    sizes: Mapping[str, int]
+    holding_sizes: frozenset[_Position]  #: The inputs that were given values.
+    accepted: bool = True
+
+
+def _accepted(program: Program, model: Model, inputs: _Inputs) -> _Trial | None:
+    """The first trial that the program accepts, else the one with all sizes 1; None where none can be evaluated."""
+    holding: frozenset[_Position] = frozenset()
+    while True:
+        trials = list(_trials(inputs, sorted(holding)))
+        for trial in trials:
+            try:
+                lacking = _lacking(program, model, trial)
+            except ShapeError:
+                continue
+            except ModelError:
+                return None
+            if lacking <= holding:
+                return trial
+            holding |= lacking
+            break
+        else:
+            return replace(trials[0], accepted=False)
+
+
+def _trials(inputs: _Inputs, holding: Sequence[_Position]) -> Iterator[_Trial]:
+    """All sizes for the symbols and for the values of the inputs that hold sizes, small ones first."""
+    names = symbols_of([value for values in inputs.values() for value in values])
+    products = itertools.product(_SIZES, repeat=len(names) + len(holding))
+    for sizes in sorted(itertools.islice(products, _TRIES), key=sum):
+        values = dict(zip(holding, sizes[len(names) :], strict=True))
+        filled = {
+            entry: tuple(
+                _filled(value, values[entry, index]) if (entry, index) in values else value
+                for index, value in enumerate(each)
+            )
+            for entry, each in inputs.items()
+        }
+        yield _Trial(filled, dict(zip(names, sizes, strict=False)), frozenset(holding))
+
+
+def _filled(value: Input, number: int) -> Input:
+    """The input with the same number everywhere, written out where that is short."""
+    dims = value.dims or ()
+    count = math.prod(dim for dim in dims if isinstance(dim, int))
+    is_short = count <= _WRITTEN_OUT and not any(isinstance(dim, str) for dim in dims)
+    return replace(value, data=(number,) * (count if is_short else 1))
+
+
+def _lacking(program: Program, model: Model, trial: _Trial) -> frozenset[_Position]:
+    """The inputs whose values the program reads and that have none. Raises ShapeError where it rejects the trial."""
+    shape = Shape("tried", trial.sizes)
+    found = set()
+    inputs: dict[str | None, tuple[Input, ...]] = dict(trial.inputs.items())
+    for call in calls_of(program, replace(model, inputs=inputs, shapes=(shape,))):
+        trace = evaluate(program, call.function, call.inputs)
+        reasons = [stop.reason for stop in trace.stops]
+        for dispatched in trace.dispatched:
+            values = (*dispatched.workload, *(value for _, value in dispatched.constants), *dispatched.lengths)
+            reasons += [value.reason for value in values if isinstance(value, Unknown)]
+        found |= {(call.function, int(match[1])) for reason in reasons for match in _NO_DATA.finditer(reason)}
+    return frozenset(found)
 
 
 def manifest_text(models: Sequence[DraftModel]) -> str:
@@ -191,19 +281,29 @@ def _model_lines(model: DraftModel) -> Iterator[str]:
         yield f"  source: {{package: {_scalar(source.package)}, path: {_scalar(source.path)}}}"
     if model.import_flags:
         yield f"  import_flags: [{', '.join(map(_scalar, model.import_flags))}]"
-    if len(model.inputs) == 1:
-        (texts,) = model.inputs.values()
-        yield f"  inputs: [{', '.join(map(_scalar, texts))}]"
-    elif model.inputs:
+    is_single = len(model.inputs) == 1
+    if model.inputs and not is_single:
         yield "  inputs:"
-        for function, texts in model.inputs.items():
-            yield f"    {_scalar(function)}: [{', '.join(map(_scalar, texts))}]"
+    for function, texts in model.inputs.items():
+        key = "  inputs" if is_single else f"    {_scalar(function)}"
+        yield f"{key}: [{', '.join(map(_scalar, texts))}]{_sizes_comment(model, function)}"
     if model.sizes:
-        comment = (
-            "more sizes as you need: {B: [1, 8]}" if model.accepted else "no sizes were found that the program accepts"
-        )
+        symbol, size = next(iter(model.sizes.items()))
+        comment = f"more sizes as you need: {{{symbol}: [{size}, {8 * size}]}}"
+        if not model.accepted:
+            comment = "no sizes were found that the program accepts"
         sizes = ", ".join(f"{symbol}: {size}" for symbol, size in model.sizes.items())
         yield f"  shapes: {{{sizes}}}  # {comment}"
+
+
+def _sizes_comment(model: DraftModel, function: str) -> str:
+    """What to say of the inputs of a function that hold sizes."""
+    indices = sorted(index for entry, index in model.holding_sizes if entry == function)
+    if not indices:
+        return ""
+    if len(indices) == 1:
+        return f"  # input {indices[0]} holds sizes: give it the values of your model"
+    return f"  # inputs {', '.join(map(str, indices))} hold sizes: give them the values of your model"
 
 
 def _scalar(text: str) -> str:

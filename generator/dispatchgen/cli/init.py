@@ -48,7 +48,7 @@ def command(models: tuple[str, ...], output: Path, force: bool, timeout: float, 
     """
     if output.exists() and not force:
         raise OutputError(Problem("the manifest is there already", Place(str(output)), "--force to replace it"))
-    sources = [parse_source(model, output.parent) for model in models]
+    sources = [parse_source(model, output) for model in models]
     tools = find_tools(iree_host_bin_dir)
     with tempfile.TemporaryDirectory(prefix="dispatchgen-") as work_dir:
         text = manifest_text(draft(tools, output, sources, Path(work_dir), timeout))
