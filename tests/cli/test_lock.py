@@ -64,6 +64,21 @@ def test_only_the_models_asked_for(suite: Path) -> None:
     assert [path.name for path in (suite / "locks").iterdir()] == ["mlp_static.json"]
 
 
+@pytest.mark.slow
+def test_locks_of_no_model_are_noted(suite: Path) -> None:
+    locks = suite / "locks"
+    locks.mkdir()
+    (locks / "old.json").write_text("{}")
+    (locks / "README.md").touch()
+    note = "note: locks/old.json belongs to no model of benchmarks.yaml\n"
+    first = support.run_cli("lock", cwd=suite)
+    assert (first.code, first.stderr.count("note: "), note in first.stderr) == (0, 1, True)
+    check = support.run_cli("lock", "--check", cwd=suite)
+    assert (check.code, check.stderr.count("note: "), note in check.stderr) == (0, 1, True)
+    assert "note: " not in support.run_cli("lock", "--model", "mlp", cwd=suite).stderr
+    assert (locks / "old.json").read_text() == "{}"
+
+
 @pytest.mark.parametrize(
     "arguments", [["--jobs", "0"], ["--timeout", "0"], ["--timeout", "soon"], ["--no-such-option"]]
 )

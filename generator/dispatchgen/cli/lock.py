@@ -15,7 +15,7 @@ from dispatchgen.errors import CheckFailed, DispatchgenError, Place, Problem
 from dispatchgen.iree.configure import DEFAULT_TIMEOUT
 from dispatchgen.iree.tools import HOST_BIN_DIR, find_tools
 from dispatchgen.lock.schema import Lock
-from dispatchgen.lock.store import renew_command
+from dispatchgen.lock.store import locks_of_no_model, renew_command
 from dispatchgen.lock.update import Change, Check, Update, check_locks, coverage, update_locks
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
 from dispatchgen.manifest.select import select
@@ -75,6 +75,8 @@ def command(
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     suite = load_suite(manifest)
     selected = select(suite, models).models
+    for path in [] if models else locks_of_no_model(suite):
+        click.echo(f"note: {path} belongs to no model of {suite.manifest}", err=True)
     if check:
         _check(suite, selected, arguments)
     else:

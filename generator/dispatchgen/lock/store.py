@@ -21,6 +21,7 @@ from dispatchgen.errors import LockError, Place, Problem
 from dispatchgen.files import write_if_changed
 from dispatchgen.lock.schema import LOCK_VERSION, Lock
 from dispatchgen.manifest import DEFAULT_MANIFEST
+from dispatchgen.manifest.suite import Suite
 
 _WIDTH = 120  #: Columns of a line that holds a whole list or object.
 _VERSION = re.compile(r'\A\{\s*"version":\s*(\d+)\s*[,}]')
@@ -64,6 +65,14 @@ def write_lock(path: Path, lock: Lock) -> bool:
     Returns whether the file was written. Raises OutputError when it cannot be.
     """
     return write_if_changed(path, lock_text(lock))
+
+
+def locks_of_no_model(suite: Suite) -> list[Path]:
+    """The files beside the suite's locks that would be the lock of a model that the suite does not have, sorted."""
+    owned = {suite.lock_path(model) for model in suite.models}
+    return sorted(
+        path for folder in {path.parent for path in owned} for path in folder.glob("*.json") if path not in owned
+    )
 
 
 def lock_text(lock: Lock) -> str:
