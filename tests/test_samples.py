@@ -27,8 +27,9 @@ _DISPATCHES = {
     "squeezenet": {("squeezenet", "static"): 29},
 }
 
-#: Samples whose whole model a release of IREE cannot run; their dispatches it can. The virtual machine of 3.12 hands a
-#: function that was not inlined garbage for the sizes among its arguments, and an allocation of that size fails.
+#: Samples whose whole model a release of IREE cannot run; their dispatches it can. With 3.12 an allocation fails that
+#: comes out far too large. The sample calls a function that was not inlined, and the sizes among that function's
+#: arguments seem to arrive wrong in the virtual machine: inferred from what works and what does not, not shown.
 _WHOLE_MODEL_FAILS = {("control_flow", (3, 12)): "RESOURCE_EXHAUSTED"}
 
 
