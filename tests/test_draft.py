@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dispatchgen.draft import DraftModel, manifest_text
@@ -170,6 +170,33 @@ def test_inputs_that_hold_sizes_are_written_with_values(is_static: bool, run_cli
     )
 
 
+def test_a_tensor_without_dims_that_holds_a_size(run_cli: RunCli, tmp_path: Path) -> None:
+    """The first argument only is a size."""
+    (tmp_path / "m.mlir").write_text("""
+func.func @main(%n: tensor<i64>, %x: tensor<i64>) -> tensor<?xi64> {
+  %size = tensor.extract %n[] : tensor<i64>
+  %d = arith.index_cast %size : i64 to index
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %rest = arith.remui %d, %c4 : index
+  %fits = arith.cmpi eq, %rest, %c0 : index
+  cf.assert %fits, "the size must be a multiple of 4"
+  %e = tensor.empty(%d) : tensor<?xi64>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> ()>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+    ins(%x : tensor<i64>) outs(%e : tensor<?xi64>) {
+  ^bb0(%v: i64, %o: i64):
+    linalg.yield %v : i64
+  } -> tensor<?xi64>
+  return %r : tensor<?xi64>
+}
+""")
+    assert run_cli("init", "m.mlir", cwd=tmp_path).code == 0
+    text = (tmp_path / "benchmarks.yaml").read_text()
+    line = '["tensor<i64>=4", "tensor<i64>"]  # input 0 holds sizes: give it the values of your model'
+    assert text.endswith(f"    inputs: {line}\n")
+    assert run_cli("lock", cwd=tmp_path).code == 0
+
+
 def test_a_long_name_of_a_file_is_cut(run_cli: RunCli, models_dir: Path, tmp_path: Path) -> None:
     for letter in "ab":
         shutil.copy(models_dir / "mul.mlir", tmp_path / f"{'1' * 99}{letter}.mlir")
@@ -182,6 +209,7 @@ texts = st.text(st.characters(codec="utf-8"), min_size=1)
 
 @settings(max_examples=30, deadline=None)
 @given(name=texts, path=texts, flag=texts)
+@example(name="<<", path="=", flag="<<")
 def test_any_text_is_read_back(name: str, path: str, flag: str) -> None:
     inputs = {name: [flag], f"{name}2": []}
     text = manifest_text([DraftModel(name, Source(path, "mlir"), [flag], inputs, {"B": 1}, False)])

@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import string
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -16,10 +16,10 @@ import yaml
 
 from dispatchgen.errors import ModelError, Problem, ShapeError
 from dispatchgen.extract.calls import calls_of
-from dispatchgen.extract.evaluate import evaluate
+from dispatchgen.extract.evaluate import Trace, evaluate
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.signature import signature, suggestion
-from dispatchgen.extract.values import Unknown
+from dispatchgen.extract.values import HostValue, Unknown
 from dispatchgen.iree import ir
 from dispatchgen.iree.configure import configure, source_path
 from dispatchgen.iree.tools import Tools
@@ -251,17 +251,50 @@ def _filled(value: Input, number: int) -> Input:
 
 def _lacking(program: Program, model: Model, trial: _Trial) -> frozenset[_Position]:
     """The inputs whose values the program reads and that have none. Raises ShapeError where it rejects the trial."""
-    shape = Shape("tried", trial.sizes)
-    found = set()
-    inputs: dict[str | None, tuple[Input, ...]] = dict(trial.inputs.items())
-    for call in calls_of(program, replace(model, inputs=inputs, shapes=(shape,))):
-        trace = evaluate(program, call.function, call.inputs)
-        reasons = [stop.reason for stop in trace.stops]
-        for dispatched in trace.dispatched:
-            values = (*dispatched.workload, *(value for _, value in dispatched.constants), *dispatched.lengths)
-            reasons += [value.reason for value in values if isinstance(value, Unknown)]
-        found |= {(call.function, int(match[1])) for reason in reasons for match in _NO_DATA.finditer(reason)}
+    traces = _traces(program, model, trial.inputs, trial.sizes)
+    found = {
+        (function, int(match[1]))
+        for function, trace in traces.items()
+        for reason in _unknown(trace)
+        for match in _NO_DATA.finditer(reason)
+    }
+    found |= {
+        (function, index)
+        for function, values in trial.inputs.items()
+        for index, value in enumerate(values)
+        # A tensor without dims always has a value, 0 where none is given: whether it matters is seen with another one.
+        if value.dims == () and value.data is None and _matters(program, model, trial, (function, index), traces)
+    }
     return frozenset(found)
+
+
+def _matters(program: Program, model: Model, trial: _Trial, position: _Position, traces: Mapping[str, Trace]) -> bool:
+    """Whether other sizes are dispatched than in `traces` when the input has the value 1."""
+    function, index = position
+    values = list(trial.inputs[function])
+    values[index] = replace(values[index], data=(1,))
+    try:
+        changed = _traces(program, model, {**trial.inputs, function: tuple(values)}, trial.sizes)
+    except ShapeError:
+        return True
+    return _sizes_in(changed[function]) != _sizes_in(traces[function])
+
+
+def _traces(program: Program, model: Model, inputs: _Inputs, sizes: Mapping[str, int]) -> dict[str, Trace]:
+    given: dict[str | None, tuple[Input, ...]] = dict(inputs.items())
+    calls = calls_of(program, replace(model, inputs=given, shapes=(Shape("tried", sizes),)))
+    return {call.function: evaluate(program, call.function, call.inputs) for call in calls}
+
+
+def _sizes_in(trace: Trace) -> list[tuple[HostValue, ...]]:
+    """What the program computed for each dispatch: workload, push constants and lengths."""
+    return [(*d.workload, *(value for _, value in d.constants), *d.lengths) for d in trace.dispatched]
+
+
+def _unknown(trace: Trace) -> Iterator[str]:
+    """Why evaluation does not know what it does not know."""
+    yield from (stop.reason for stop in trace.stops)
+    yield from (value.reason for values in _sizes_in(trace) for value in values if isinstance(value, Unknown))
 
 
 def manifest_text(models: Sequence[DraftModel]) -> str:
@@ -309,7 +342,14 @@ def _sizes_comment(model: DraftModel, function: str) -> str:
 def _scalar(text: str) -> str:
     """A text as YAML, plain where it is read back as that text inside a flow sequence."""
     plain = text.isascii() and text.isprintable() and not set(text) & set(" ,[]{}#:&*!|>'\"%@`\n\t?")
-    reader: Callable[[str], object] = yaml.safe_load
-    if plain and text and reader(f"[{text}]") == [text]:
+    if plain and text and _is_read_back(text):
         return text
     return str(yaml.safe_dump(text, default_style='"', width=math.inf)).strip()
+
+
+def _is_read_back(text: str) -> bool:
+    """Whether a plain text is a text to YAML, and not a number, a date or a tag such as `<<`."""
+    try:
+        return bool(yaml.safe_load(f"[{text}]") == [text])
+    except yaml.YAMLError:
+        return False
