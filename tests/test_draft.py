@@ -161,7 +161,7 @@ def test_inputs_that_hold_sizes_are_written_with_values(is_static: bool, run_cli
     result = run_cli("init", "m.mlir", cwd=tmp_path)
     assert (result.code, result.stderr) == (0, "")
     text = (tmp_path / "benchmarks.yaml").read_text()
-    line = '[4xf32, "2xi64=4 4"]  # input 1 holds sizes: give it the values of your model\n'
+    line = '[4xf32, "2xi64=4 4"]  # input 1 may hold sizes: give it the values of your model\n'
     assert (f"    inputs: {line}" if is_static else f"      main: {line}      second: [Axf32]\n") in text
     locked = run_cli("lock", cwd=tmp_path)
     assert (locked.code, locked.stdout) == (
@@ -192,7 +192,7 @@ func.func @main(%n: tensor<i64>, %x: tensor<i64>) -> tensor<?xi64> {
 """)
     assert run_cli("init", "m.mlir", cwd=tmp_path).code == 0
     text = (tmp_path / "benchmarks.yaml").read_text()
-    line = '["tensor<i64>=4", "tensor<i64>"]  # input 0 holds sizes: give it the values of your model'
+    line = '["tensor<i64>=4", "tensor<i64>=1"]  # inputs 0, 1 may hold sizes: give them the values of your model'
     assert text.endswith(f"    inputs: {line}\n")
     assert run_cli("lock", cwd=tmp_path).code == 0
 

@@ -18,8 +18,9 @@ from dispatchgen.errors import ModelError, Problem, ShapeError
 from dispatchgen.extract.calls import calls_of
 from dispatchgen.extract.evaluate import Trace, evaluate
 from dispatchgen.extract.program import Program
+from dispatchgen.extract.scalars import is_integer
 from dispatchgen.extract.signature import signature, suggestion
-from dispatchgen.extract.values import HostValue, Unknown
+from dispatchgen.extract.values import Unknown
 from dispatchgen.iree import ir
 from dispatchgen.iree.configure import configure, source_path
 from dispatchgen.iree.tools import Tools
@@ -207,7 +208,13 @@ class _Trial:
 
 def _accepted(program: Program, model: Model, inputs: _Inputs) -> _Trial | None:
     """The first trial that the program accepts, else the one with all sizes 1; None where none can be evaluated."""
-    holding: frozenset[_Position] = frozenset()
+    # A tensor of one integer needs a value in any case.
+    holding = frozenset(
+        (function, index)
+        for function, values in inputs.items()
+        for index, value in enumerate(values)
+        if value.dims == () and is_integer(value.element)
+    )
     while True:
         trials = list(_trials(inputs, sorted(holding)))
         for trial in trials:
@@ -252,32 +259,12 @@ def _filled(value: Input, number: int) -> Input:
 def _lacking(program: Program, model: Model, trial: _Trial) -> frozenset[_Position]:
     """The inputs whose values the program reads and that have none. Raises ShapeError where it rejects the trial."""
     traces = _traces(program, model, trial.inputs, trial.sizes)
-    found = {
+    return frozenset(
         (function, int(match[1]))
         for function, trace in traces.items()
         for reason in _unknown(trace)
         for match in _NO_DATA.finditer(reason)
-    }
-    found |= {
-        (function, index)
-        for function, values in trial.inputs.items()
-        for index, value in enumerate(values)
-        # A tensor without dims always has a value, 0 where none is given: whether it matters is seen with another one.
-        if value.dims == () and value.data is None and _matters(program, model, trial, (function, index), traces)
-    }
-    return frozenset(found)
-
-
-def _matters(program: Program, model: Model, trial: _Trial, position: _Position, traces: Mapping[str, Trace]) -> bool:
-    """Whether other sizes are dispatched than in `traces` when the input has the value 1."""
-    function, index = position
-    values = list(trial.inputs[function])
-    values[index] = replace(values[index], data=(1,))
-    try:
-        changed = _traces(program, model, {**trial.inputs, function: tuple(values)}, trial.sizes)
-    except ShapeError:
-        return True
-    return _sizes_in(changed[function]) != _sizes_in(traces[function])
+    )
 
 
 def _traces(program: Program, model: Model, inputs: _Inputs, sizes: Mapping[str, int]) -> dict[str, Trace]:
@@ -286,15 +273,12 @@ def _traces(program: Program, model: Model, inputs: _Inputs, sizes: Mapping[str,
     return {call.function: evaluate(program, call.function, call.inputs) for call in calls}
 
 
-def _sizes_in(trace: Trace) -> list[tuple[HostValue, ...]]:
-    """What the program computed for each dispatch: workload, push constants and lengths."""
-    return [(*d.workload, *(value for _, value in d.constants), *d.lengths) for d in trace.dispatched]
-
-
 def _unknown(trace: Trace) -> Iterator[str]:
     """Why evaluation does not know what it does not know."""
     yield from (stop.reason for stop in trace.stops)
-    yield from (value.reason for values in _sizes_in(trace) for value in values if isinstance(value, Unknown))
+    for each in trace.dispatched:
+        operands = (*each.workload, *(value for _, value in each.constants), *each.lengths)
+        yield from (value.reason for value in operands if isinstance(value, Unknown))
 
 
 def manifest_text(models: Sequence[DraftModel]) -> str:
@@ -335,8 +319,8 @@ def _sizes_comment(model: DraftModel, function: str) -> str:
     if not indices:
         return ""
     if len(indices) == 1:
-        return f"  # input {indices[0]} holds sizes: give it the values of your model"
-    return f"  # inputs {', '.join(map(str, indices))} hold sizes: give them the values of your model"
+        return f"  # input {indices[0]} may hold sizes: give it the values of your model"
+    return f"  # inputs {', '.join(map(str, indices))} may hold sizes: give them the values of your model"
 
 
 def _scalar(text: str) -> str:

@@ -124,6 +124,25 @@ def test_a_tensor_without_dims(configured: Configured) -> None:
     subprocess.run(command, check=True, capture_output=True)
 
 
+def test_an_integer_in_a_tensor_needs_a_value(configured: Configured) -> None:
+    source = configured.folder / "rank0i.in.mlir"
+    source.write_text("""func.func @main(%x: tensor<4xi64>, %s: tensor<i64>) -> tensor<4xi64> {
+  %e = tensor.empty() : tensor<4xi64>
+  %b = linalg.broadcast ins(%s : tensor<i64>) outs(%e : tensor<4xi64>) dimensions = [0]
+  %y = arith.muli %x, %b : tensor<4xi64>
+  return %y : tensor<4xi64>
+}""")
+    x = tensor(4, element="i64")
+    with ir.read_module(configured.module(source)) as operation:
+        program = Program(operation)
+        with pytest.raises(ModelError, match="inputs are needed"):
+            calls_of(program, model())
+        with pytest.raises(ModelError, match="input 1: an integer needs a value"):
+            calls_of(program, model({None: (x, Input("i64", ()))}))
+        (call,) = calls_of(program, model({None: (x, Input("i64", (), (2,)))}))
+    assert call.inputs == ("4xi64", "i64=2")
+
+
 def test_one_entry(two_functions: Path) -> None:
     with ir.read_module(two_functions) as operation:
         (call,) = calls_of(Program(operation), model(entry="double"))

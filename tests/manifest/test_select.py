@@ -73,7 +73,9 @@ def test_by_a_shapes_label_as_it_is_written(load_text: Callable[[str], Suite]) -
     assert _pairs(select(suite, backends=["cpu"], shapes=["odd_one"])) == expected
     with pytest.raises(ManifestError) as raised:
         select(suite, shapes=["odd two", "odd one"])
-    assert [(p.message, p.hint) for p in raised.value.problems] == [("there is no shape `odd two`", "one of `odd_one`, `B8`, `B16`, `static`")]
+    assert [(p.message, p.hint) for p in raised.value.problems] == [
+        ("there is no shape `odd two`", "one of `odd_one`, `B8`, `B16`, `static`")
+    ]
 
 
 def test_unknown_names_are_all_said_with_the_nearest(suite: Suite) -> None:

@@ -97,7 +97,7 @@ def _problems(arguments: Sequence[Argument], given: Sequence[Input] | None, shap
     start = f"inputs: [{', '.join(suggestion(arguments))}]"
     takes = f"the function takes ({', '.join(map(str, arguments))})"
     if given is None:
-        if any(argument.dims is None or None in argument.dims for argument in arguments):
+        if any(argument.dims is None or None in argument.dims or argument.is_boxed_integer for argument in arguments):
             yield Problem(f"inputs are needed: {takes}", hint=start)
         return
     if len(given) != len(arguments):
@@ -114,6 +114,8 @@ def _mismatches(argument: Argument, input_: Input, concrete: ConcreteInput, shap
         return
     if concrete.dims is None and concrete.data is None:
         yield "a scalar needs a value, e.g. index=3 or index=N"
+    if concrete.data is None and argument.is_boxed_integer:
+        yield "an integer needs a value, e.g. tensor<i64>=3: it may be a size"
     if argument.element is not None and argument.element.lstrip("su") != concrete.element.lstrip("su"):
         yield f"the element type is {concrete.element}, the program has {argument.element}"
     if argument.dims is None or concrete.dims is None or input_.dims is None:

@@ -42,6 +42,12 @@ def scalar_type(text: str) -> ScalarType | None:
     return None
 
 
+def is_integer(element: str) -> bool:
+    """Whether an element type holds integers."""
+    type_ = scalar_type(element)
+    return type_ is not None and type_.kind == "i"
+
+
 def unsigned(value: int, bits: int) -> int:
     """`value` masked to `bits`."""
     return value & ((1 << bits) - 1)

@@ -10,7 +10,7 @@ from itertools import chain, count
 
 from dispatchgen.extract.evaluator import arguments_and_results
 from dispatchgen.extract.program import Program
-from dispatchgen.extract.scalars import scalar_type
+from dispatchgen.extract.scalars import is_integer, scalar_type
 from dispatchgen.iree import ir
 from dispatchgen.manifest.inputs import format_input
 from dispatchgen.manifest.suite import Input
@@ -22,6 +22,11 @@ class Argument:
 
     element: str | None
     dims: tuple[int | None, ...] | None
+
+    @property
+    def is_boxed_integer(self) -> bool:
+        """Whether it is a tensor of one integer: it takes the place of a scalar, and zero is seldom meant."""
+        return self.dims == () and self.element is not None and is_integer(self.element)
 
     @property
     def is_tensor(self) -> bool:
