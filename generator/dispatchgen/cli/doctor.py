@@ -7,21 +7,16 @@ from pathlib import Path
 
 import click
 
+from dispatchgen.cli.options import host_bin_dir_option
 from dispatchgen.diagnosis import Finding, Verdict, diagnose
 from dispatchgen.errors import CheckFailed
-from dispatchgen.iree.tools import HOST_BIN_DIR
 
 _COLORS = {Verdict.OK: "green", Verdict.NOTE: "cyan", Verdict.WARNING: "yellow", Verdict.ERROR: "red"}
 
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-@click.option(
-    "--iree-host-bin-dir",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help=f"Folder of IREE's programs. Default: {HOST_BIN_DIR}, this Python's wheels, PATH.",
-)
+@host_bin_dir_option
 def command(as_json: bool, iree_host_bin_dir: Path | None) -> None:
     """Say which tools were found, where, in which versions, and which devices answer.
 

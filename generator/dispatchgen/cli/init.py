@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from dispatchgen.cli.options import host_bin_dir_option, timeout_option
 from dispatchgen.draft import draft, manifest_text, parse_source
 from dispatchgen.errors import OutputError, Place, Problem
 from dispatchgen.files import write_if_changed
-from dispatchgen.iree.configure import DEFAULT_TIMEOUT
-from dispatchgen.iree.tools import HOST_BIN_DIR, find_tools
+from dispatchgen.iree.tools import find_tools
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
 
 
@@ -26,20 +26,8 @@ from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
     help="The manifest to write; models lie in its folder or below.",
 )
 @click.option("--force", is_flag=True, help="Replace a manifest that is there.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=DEFAULT_TIMEOUT,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time limit of each process of the compiler or the importer.",
-)
-@click.option(
-    "--iree-host-bin-dir",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help=f"Folder of IREE's programs. Default: {HOST_BIN_DIR}, this Python's wheels, PATH.",
-)
+@timeout_option("Time limit of each process of the compiler or the importer.")
+@host_bin_dir_option
 def command(models: tuple[str, ...], output: Path, force: bool, timeout: float, iree_host_bin_dir: Path | None) -> None:
     """Write a first manifest for models, from their own signatures.
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from dispatchgen.cli.options import host_bin_dir_option, timeout_option
 from dispatchgen.cli.progress import say, showing
 from dispatchgen.errors import CheckFailed, DispatchgenError, Place, Problem
-from dispatchgen.iree.configure import DEFAULT_TIMEOUT
-from dispatchgen.iree.tools import HOST_BIN_DIR, find_tools
+from dispatchgen.iree.tools import find_tools
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import locks_of_no_model, renew_command
 from dispatchgen.lock.update import Change, Check, Update, check_locks, coverage, update_locks
@@ -43,20 +43,8 @@ class _Arguments:
 @click.option(
     "--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="Models at a time. Default: one per processor."
 )
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=DEFAULT_TIMEOUT,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time limit of each process of the compiler or the importer.",
-)
-@click.option(
-    "--iree-host-bin-dir",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help=f"Folder of IREE's programs. Default: {HOST_BIN_DIR}, this Python's wheels, PATH.",
-)
+@timeout_option("Time limit of each process of the compiler or the importer.")
+@host_bin_dir_option
 def command(
     manifest: Path,
     models: tuple[str, ...],

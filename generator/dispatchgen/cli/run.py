@@ -11,11 +11,10 @@ import click
 from pydantic import ValidationError
 from rich.console import Console
 
+from dispatchgen.cli.options import host_bin_dir_option, timeout_option
 from dispatchgen.cli.progress import ConsoleObserver
 from dispatchgen.errors import CheckFailed, DispatchgenError, Problem
 from dispatchgen.files import write_if_changed
-from dispatchgen.iree.configure import DEFAULT_TIMEOUT
-from dispatchgen.iree.tools import HOST_BIN_DIR
 from dispatchgen.job import Options, run_job
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
 from dispatchgen.manifest.schema import RunSection
@@ -67,20 +66,8 @@ def _result_file(ctx: click.Context, parameter: click.Parameter, file: Path | No
 @click.option("--min-time", metavar="T", help="At least this long per benchmark: 0.5s, or 100x for 100 runs.")
 @click.option("--repetitions", type=click.IntRange(min=1), metavar="N", help="Repeat each benchmark; take the median.")
 @click.option("--batch-size", type=click.IntRange(min=1), metavar="N", help="Dispatches per timed call.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=DEFAULT_TIMEOUT,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time limit of each process, and of the build without progress.",
-)
-@click.option(
-    "--iree-host-bin-dir",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help=f"Folder of IREE's programs. Default: {HOST_BIN_DIR}, this Python's wheels, PATH.",
-)
+@timeout_option("Time limit of each process, and of the build without progress.")
+@host_bin_dir_option
 def command(
     manifest: Path,
     models: tuple[str, ...],

@@ -1,0 +1,37 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from dispatchgen.iree.configure import DEFAULT_TIMEOUT
+from dispatchgen.iree.tools import HOST_BIN_DIR
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def timeout_option(text: str) -> Callable[[_F], _F]:
+    """`--timeout SECONDS`, above zero; `text` says of what."""
+    return click.option(
+        "--timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        default=DEFAULT_TIMEOUT,
+        show_default=True,
+        metavar="SECONDS",
+        help=text,
+    )
+
+
+def host_bin_dir_option(command: _F) -> _F:
+    """`--iree-host-bin-dir DIR`."""
+    option = click.option(
+        "--iree-host-bin-dir",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help=f"Folder of IREE's programs. Default: {HOST_BIN_DIR}, this Python's wheels, PATH.",
+    )
+    return option(command)
