@@ -213,7 +213,7 @@ def write_results(measurements: dict[str, list[Measurement]], path: Path) -> Non
     result = {
         "target_ratio": TARGET_RATIO,
         "unit": "CPU seconds, user and system",
-        "machine": {"cpu": _cpu_name(), "cores": os.cpu_count(), "system": platform.platform()},
+        "machine": {"cpu": _cpu_name(), "cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}"},
         "versions": {
             "python": platform.python_version(),
             **{name: version(name) for name in ("iree-base-compiler", "onnx", "magika")},

@@ -236,7 +236,7 @@ def write_results(measurements: Measurements, models: int, dispatches: int) -> N
         versions[name] = text.split("\n", 1)[0].rpartition(" ")[2]
     result = {
         "targets": {"ratio": TARGET_RATIO, "generate_mib": TARGET_MIB, "no_op_seconds": TARGET_NO_OP_SECONDS},
-        "machine": {"cores": os.cpu_count(), "system": platform.platform()},
+        "machine": {"cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}"},
         "versions": versions,
         "models": models,
         "dispatches_per_model": dispatches,
