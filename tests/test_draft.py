@@ -69,6 +69,7 @@ def test_an_existing_manifest_is_not_replaced(run_cli: RunCli, models_dir: Path,
     assert run_cli("init", "mul.mlir", "--force", cwd=tmp_path).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "message"),
     [
@@ -102,6 +103,7 @@ def test_bad_models(model: str, message: str, run_cli: RunCli, tmp_path: Path) -
     assert not (folder / "benchmarks.yaml").exists()
 
 
+@pytest.mark.slow
 def test_a_manifest_below_the_model_is_told_where_to_go(run_cli: RunCli, models_dir: Path, tmp_path: Path) -> None:
     shutil.copy(models_dir / "mul.mlir", tmp_path)
     result = run_cli("init", "-o", "d/e/f.yaml", "mul.mlir", cwd=tmp_path)
@@ -114,6 +116,7 @@ def test_a_manifest_below_the_model_is_told_where_to_go(run_cli: RunCli, models_
     assert run_cli("init", "-o", "f.yaml", "mul.mlir", cwd=tmp_path).code == 0
 
 
+@pytest.mark.slow
 def test_the_comment_names_the_models_own_symbol(run_cli: RunCli, models_dir: Path, tmp_path: Path) -> None:
     shutil.copy(models_dir / "mlp.mlir", tmp_path)
     assert run_cli("init", "mlp.mlir", cwd=tmp_path).code == 0
@@ -154,6 +157,7 @@ func.func @second(%x: tensor<?xf32>) -> tensor<?xf32> {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_static", [True, False])
 def test_inputs_that_hold_sizes_are_written_with_values(is_static: bool, run_cli: RunCli, tmp_path: Path) -> None:
     program = _SIZES_ARE_DATA.split("func.func @second")[0] if is_static else _SIZES_ARE_DATA
@@ -170,6 +174,7 @@ def test_inputs_that_hold_sizes_are_written_with_values(is_static: bool, run_cli
     )
 
 
+@pytest.mark.slow
 def test_a_tensor_without_dims_that_holds_a_size(run_cli: RunCli, tmp_path: Path) -> None:
     """The first argument only is a size."""
     (tmp_path / "m.mlir").write_text("""
@@ -197,6 +202,7 @@ func.func @main(%n: tensor<i64>, %x: tensor<i64>) -> tensor<?xi64> {
     assert run_cli("lock", cwd=tmp_path).code == 0
 
 
+@pytest.mark.slow
 def test_a_long_name_of_a_file_is_cut(run_cli: RunCli, models_dir: Path, tmp_path: Path) -> None:
     for letter in "ab":
         shutil.copy(models_dir / "mul.mlir", tmp_path / f"{'1' * 99}{letter}.mlir")
