@@ -131,7 +131,7 @@ def test_mutable_globals_and_calls(run: Run) -> None:
   }}"""
     )
     assert workloads(trace) == [5, 6]
-    assert [each.function for each in trace.dispatched] == ["step", "step"]
+    assert not any(each.initializer for each in trace.dispatched)
 
 
 def test_what_the_host_fills_it_can_read_back(run: Run) -> None:
@@ -200,7 +200,8 @@ def test_a_branch_on_a_value_of_the_device_stops_there(run: Run) -> None:
     assert (first, last) == (8, 8)
     assert isinstance(result, Unknown) and isinstance(counter, Unknown)
     (stop,) = trace.stops
-    assert stop.function == "inner" and stop.pending == {KEY}
+    assert not stop.initializer
+    assert stop.pending == {KEY}
     assert stop.reason.startswith("a branch (cf.cond_br) on stream.resource.load of what the dispatch")
 
 
@@ -233,7 +234,7 @@ def test_an_endless_loop_is_left(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     )
     assert trace.dispatched
     assert trace.stops == [
-        Stop("f", "a loop that has not ended after 1000 operations of the host program", frozenset({KEY}))
+        Stop(False, "a loop that has not ended after 1000 operations of the host program", frozenset({KEY}))
     ]
 
 
@@ -274,7 +275,7 @@ def test_an_operation_with_regions_that_is_not_known(run: Run) -> None:
         ["9"],
     )
     assert workloads(trace) == [1]
-    assert trace.stops == [Stop("f", "the operation scf.for", frozenset({KEY}))]
+    assert trace.stops == [Stop(False, "the operation scf.for", frozenset({KEY}))]
 
 
 def test_select_of_equal_values_is_known(run: Run) -> None:
@@ -291,6 +292,67 @@ def test_select_of_equal_values_is_known(run: Run) -> None:
   }}"""
     )
     assert workloads(trace) == [8, Unknown("what the imported function @import returns")]
+
+
+def test_several_results_that_are_not_known(run: Run) -> None:
+    trace = run(
+        f"""
+  util.func public @f(%n: i32) {{{PROLOGUE}
+    %l, %h = arith.mului_extended %n, %low : i32
+    %m = arith.index_cast %l : i32 to index
+    %zero = util.align %c8, %c0 : index
+    {dispatch("%m", 0)}
+    {dispatch("%zero", 1)}
+    {dispatch("%c1", 2)}
+    util.return
+  }}""",
+        ["9"],
+    )
+    assert workloads(trace) == [Unknown("the result of arith.mului_extended"), Unknown("util.align to 0"), 1]
+
+
+def test_a_choice_between_resources_that_is_not_known(run: Run) -> None:
+    trace = run(
+        f"""
+  util.func private @import() -> i1
+  util.func public @f() {{{PROLOGUE}
+    %other, %tp2 = stream.resource.alloca uninitialized on(#hal.device.affinity<@__device_0>) : !stream.resource<transient>{{%size}} => !stream.timepoint
+    %which = util.call @import() : () -> i1
+    %either = arith.select %which, %r, %other : !stream.resource<transient>
+    %seven = arith.constant 7 : i32
+    %filled = stream.cmd.execute on(#hal.device.affinity<@__device_0>) with(%either as %c: !stream.resource<transient>{{%size}}) {{
+      stream.cmd.fill %seven, %c[%c0 for %size] : i32 -> !stream.resource<transient>{{%size}}
+    }} => !stream.timepoint
+    {READ_BACK}
+    %v = stream.resource.load %ready[%c0] : !stream.resource<staging>{{%size}} -> i32
+    %m = arith.index_cast %v : i32 to index
+    {dispatch("%m")}
+    util.return
+  }}"""
+    )
+    (workload,) = workloads(trace)
+    assert isinstance(workload, Unknown)
+
+
+def test_what_initializers_call_runs_once(run: Run) -> None:
+    trace = run(
+        f"""
+  util.func private @fill(%n: index) {{{PROLOGUE}
+    {dispatch("%n")}
+    util.return
+  }}
+  util.initializer {{
+    %c5 = arith.constant 5 : index
+    util.call @fill(%c5) : (index) -> ()
+    util.return
+  }}
+  util.func public @f() {{
+    %c6 = arith.constant 6 : index
+    util.call @fill(%c6) : (index) -> ()
+    util.return
+  }}"""
+    )
+    assert [(each.initializer, each.workload) for each in trace.dispatched] == [(True, (5,)), (False, (6,))]
 
 
 def test_affine(run: Run) -> None:

@@ -20,6 +20,7 @@ from dispatchgen.extract.extraction import Extraction, extract
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call
 from dispatchgen.iree import ir
+from dispatchgen.manifest.suite import STATIC
 
 pytestmark = pytest.mark.main_path
 
@@ -122,6 +123,40 @@ def test_a_loop_that_is_too_long_to_count(configured: Configured, monkeypatch: p
     assert not found.skipped
     assert [(each.calls, each.reason) for each in found.uncounted] == [
         (("many",), "a loop that has not ended after 1000 operations of the host program")
+    ]
+
+
+def test_further_sizes_and_further_dispatches_have_names_of_their_own(configured: Configured, tmp_path: Path) -> None:
+    """A static loop whose two dispatches of one operation change their sizes from turn to turn."""
+    turn = """
+    %p{i} = tensor.extract_slice %t{i}[{at}] [%n] [1] : tensor<64xf32> to tensor<?xf32>
+    %e{i} = tensor.empty(%n) : tensor<?xf32>
+    %r{i} = linalg.generic {{indexing_maps = [#map, #map], iterator_types = ["parallel"]}}
+      ins(%p{i} : tensor<?xf32>) outs(%e{i} : tensor<?xf32>) {{
+    ^bb0(%v: f32, %o: f32):
+      %s = math.{op} %v : f32
+      linalg.yield %s : f32
+    }} -> tensor<?xf32>
+    %t{j} = tensor.insert_slice %r{i} into %t{i}[{at}] [%n] [1] : tensor<?xf32> into tensor<64xf32>"""
+    source = tmp_path / "turns.in.mlir"
+    source.write_text(
+        """#map = affine_map<(i) -> (i)>
+func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %y = scf.for %i = %c0 to %c2 step %c1 iter_args(%t0 = %x) -> tensor<64xf32> {
+    %n = arith.addi %i, %c2 : index"""
+        + turn.format(i=0, j=1, at=0, op="tanh")
+        + turn.format(i=1, j=2, at=16, op="exp")
+        + "\n    scf.yield %t2 : tensor<64xf32>\n  }\n  return %y : tensor<64xf32>\n}\n"
+    )
+    static = Call(name=STATIC, function="main", shape=STATIC, symbols={}, inputs=("64xf32",))
+    found = lock(configured.module(source), [static])
+    names = [benchmark.name for dispatch in found.dispatches for benchmark in dispatch.benchmarks]
+    assert names == [
+        *("elementwise_D_f32", "elementwise_D_f32__2"),
+        *("elementwise_D_f32_2", "elementwise_D_f32_2__2"),
     ]
 
 

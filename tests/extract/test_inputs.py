@@ -56,6 +56,11 @@ def test_contents() -> None:
     assert buffer_view("x", parse("2xf8E4M3FN=1 2")).contents is None
 
 
+def test_values_that_a_type_cannot_hold() -> None:
+    assert buffer_view("x", parse("1xbf16=1e39")).contents == bytes.fromhex("807f"), "infinity"
+    assert buffer_view("x", parse("1xi32=inf")).contents is None
+
+
 def test_a_wrong_number_of_values_is_refused() -> None:
     with pytest.raises(ModelError, match="x has 3 elements, but 2 values"):
         buffer_view("x", parse("3xi32=1 2"))

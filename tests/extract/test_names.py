@@ -38,6 +38,7 @@ def test_operation(export: str, operation: str) -> None:
 @given(st.text())
 def test_base_names_are_identifiers(operation: str) -> None:
     assert re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,100}", base_name(operation))
+    assert "__" not in base_name(operation)
 
 
 def test_numbers_what_is_alike() -> None:
@@ -92,3 +93,8 @@ def test_benchmarks_keep_a_name_that_is_still_true() -> None:
     assert assign_benchmarks([["mm__B4", "mm__B1"]], ["mm__B1"]) == ["mm__B1"]
     assert assign_benchmarks([["mm__B4", "mm__B1"]], ["mm__B1_2"]) == ["mm__B1_2"]
     assert assign_benchmarks([["mm__B4"]], ["mm__B1"]) == ["mm__B4"]
+    assert assign_benchmarks([["mm"], ["mm"]], ["mm__2", "mm"]) == ["mm__2", "mm"]
+
+
+def test_further_sizes_of_a_static_dispatch_do_not_look_like_another_dispatch() -> None:
+    assert assign_benchmarks([["mm"], ["mm"]], [None, None]) == ["mm", "mm__2"]

@@ -65,7 +65,7 @@ def assert_same(
     recorded = record(configured.tools, configured.compiled(module), function, inputs, folder / "run.ireereplay")
     with ir.read_module(module) as operation:
         dispatched = evaluate(Program(operation), function, inputs).dispatched
-    assert [(each.export, each.function is None) for each in dispatched] == [
+    assert [(each.export, each.initializer) for each in dispatched] == [
         (each.export, each.during_load) for each in recorded
     ]
     for ours, theirs in zip(dispatched, recorded, strict=True):

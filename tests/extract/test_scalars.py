@@ -171,4 +171,14 @@ def test_half_and_bfloat_bytes(value: float) -> None:
     half, bfloat = ScalarType("f", 16), ScalarType("bf", 16)
     assert from_bytes(to_bytes(value, half), half) == value
     kept = from_bytes(to_bytes(value, bfloat), bfloat)
-    assert abs(kept - value) <= abs(value) / 128 or math.isinf(value)
+    assert abs(kept - value) <= abs(value) / 256 or math.isinf(value), "the nearest"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(1.00690625, 1.0078125), (1.00390625, 1.0), (1.01171875, 1.015625), (1e39, math.inf), (-1e39, -math.inf)],
+)
+def test_bfloat_rounds_to_the_nearest_ties_to_even(value: float, expected: float) -> None:
+    bfloat = ScalarType("bf", 16)
+    assert from_bytes(to_bytes(value, bfloat), bfloat) == expected
+    assert math.isnan(from_bytes(to_bytes(math.nan, bfloat), bfloat))

@@ -104,7 +104,13 @@ def test_sizes_and_counts(change: dict[str, object], line: str) -> None:
 
 
 def test_skipped() -> None:
-    skip = Skipped(export="main_dispatch_3_nonzero", operation="nonzero", calls=("B1", "B8"), reason="a read-back")
+    skip = Skipped(
+        executable="main_dispatch_3",
+        export="main_dispatch_3_nonzero",
+        operation="nonzero",
+        calls=("B1", "B8"),
+        reason="a read-back",
+    )
     renumbered = skip.model_copy(update={"export": "main_dispatch_4_nonzero"})
     assert not compare(lock(A, skipped=(skip,)), lock(A, skipped=(renumbered,)))
     now = compare(lock(A), lock(A, skipped=(skip,)))

@@ -44,7 +44,15 @@ LOCK = Lock(
         "cpu": BackendDispatches(
             backend="cpu",
             dispatches=(DISPATCH,),
-            skipped=(Skipped(export="e\N{SNOWMAN}", operation="o", calls=("B8",), reason='a "reason"\n\\'),),
+            skipped=(
+                Skipped(
+                    executable="main_dispatch_3",
+                    export="e\N{SNOWMAN}",
+                    operation="o",
+                    calls=("B8",),
+                    reason='a "reason"\n\\',
+                ),
+            ),
         ),
     },
 )

@@ -74,9 +74,16 @@ def test_without_the_models_time_shares_are_of_the_sum() -> None:
     assert call.whole_model.failure == "crashed"
 
 
+def test_what_is_skipped_at_load_is_told_of_at_every_call() -> None:
+    skip = Skipped(executable="e", export="main", operation="main", calls=(INITIALIZER,), reason="read back")
+    call = result((dispatch("a", x={"B2": 1}),), {"a__x": 1.0}, skipped=(skip,))
+    assert [each.reason for each in call.skipped] == ["read back"]
+    assert (call.coverage.dispatches, call.coverage.measured, call.coverage.skipped) == (2, 1, 1)
+
+
 def test_an_unknown_count_is_not_in_the_sum() -> None:
-    loop = Skipped(export="main_a_f32", operation="a_f32", calls=("B2",), reason="a loop")
-    elsewhere = Skipped(export="main_b_f32", operation="b_f32", calls=("B7",), reason="a branch")
+    loop = Skipped(executable="main_a", export="main_a_f32", operation="a_f32", calls=("B2",), reason="a loop")
+    elsewhere = Skipped(executable="main_b", export="main_b_f32", operation="b_f32", calls=("B7",), reason="a branch")
     dispatches = (dispatch("a", x={"B2": None}), dispatch("b", x={"B2": 2}))
     call = result(dispatches, {"a__x": 2.0, "b__x": 3.0}, uncounted=(loop, elsewhere))
     assert [(row.benchmark, row.count, row.total_seconds) for row in call.dispatches] == [
@@ -112,9 +119,15 @@ def test_a_dispatch_is_measured_only_if_all_its_workloads_are() -> None:
 
 def test_what_is_skipped_counts_at_its_calls_alone() -> None:
     skipped = (
-        Skipped(export="main_r", operation="r", calls=("B2",), reason="read back"),
-        Skipped(export="main_s", operation="s", calls=("B7",), reason="read back"),
-        Skipped(export="main_a_f32", operation="a_f32", calls=("B2",), reason="one of its sites is read back"),
+        Skipped(executable="main_r", export="main_r", operation="r", calls=("B2",), reason="read back"),
+        Skipped(executable="main_s", export="main_s", operation="s", calls=("B7",), reason="read back"),
+        Skipped(
+            executable="main_a",
+            export="main_a_f32",
+            operation="a_f32",
+            calls=("B2",),
+            reason="one of its sites is read back",
+        ),
     )
     call = result((dispatch("a", x={"B2": 1}), dispatch("b", x={"B2": 1})), {"a__x": 1.0, "b__x": 1.0}, skipped=skipped)
     assert [skip.export for skip in call.skipped] == ["main_r", "main_a_f32"]

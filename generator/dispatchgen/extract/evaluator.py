@@ -30,7 +30,7 @@ Handler = Callable[["Evaluator", "Op", Frame], Sequence[HostValue]]
 class Dispatched:
     """One execution of a dispatch."""
 
-    function: str | None  #: The function it stands in; None: an initializer.
+    initializer: bool  #: Whether it runs when the module is loaded, and not at the call.
     executable: str
     export: str
     workload: tuple[HostValue, ...]
@@ -44,7 +44,7 @@ class Dispatched:
 class Stop:
     """A place where a function could not be run any further, and what may have run from there on."""
 
-    function: str | None  #: None: an initializer.
+    initializer: bool  #: Whether that was when the module was loaded.
     reason: str
     pending: frozenset[tuple[str, str]]  #: Executable and export of the dispatches that may follow.
 
@@ -105,7 +105,7 @@ class Evaluator:
         self.globals: dict[str, HostValue] = {}
         self.dispatched: list[Dispatched] = []
         self.stops: list[Stop] = []
-        self.function: str | None = None
+        self.initializing = True
         self._steps = 0
         self._blocks: dict[ir.Operation, list[Op]] = {}
         for name, op in program.globals.items():
@@ -114,7 +114,8 @@ class Evaluator:
             try:
                 self.run_region(op.regions[0], [])
             except Stopped as stop:
-                self._give_up(None, [op], [], stop)
+                self._give_up([op], [], stop)
+        self.initializing = False
 
     def _initialize_global(self, name: str, op: ir.Operation) -> None:
         from iree.compiler import ir as mlir
@@ -134,30 +135,25 @@ class Evaluator:
         op = self.program.functions[name]
         if not op.regions[0].blocks:
             reason = Unknown(f"what the imported function @{name} returns")
-            return [reason] * len(arguments_and_results(op)[1])
-        caller, self.function = self.function, name
+            forget(arguments, reason)
+            return _unknown_values(arguments_and_results(op)[1], reason)
         try:
             return self.run_region(op.regions[0], arguments)
         except Stopped as stop:
-            self._give_up(name, [self.program.functions[f] for f in self.program.callees[name]], arguments, stop)
-            return [
-                Resource(stop.reason, Storage(stop.reason)) if type_.startswith("!stream.resource") else stop.reason
-                for type_ in arguments_and_results(op)[1]
-            ]
-        finally:
-            self.function = caller
+            self._give_up([self.program.functions[f] for f in self.program.callees[name]], arguments, stop)
+            return _unknown_values(arguments_and_results(op)[1], stop.reason)
 
-    def _give_up(
-        self, name: str | None, ops: list[ir.Operation], arguments: Sequence[HostValue], stop: Stopped
-    ) -> None:
+    def _give_up(self, ops: list[ir.Operation], arguments: Sequence[HostValue], stop: Stopped) -> None:
         """Forgets all that a function that was not run to its end may have changed."""
-        self._note_stop(name, stop.reason.reason, stop.rest)
+        self._note_stop(stop.reason.reason, stop.rest)
+        self._forget_stores(ops, stop.reason)
+        forget((*arguments, *self.globals.values()), stop.reason)
+
+    def _forget_stores(self, ops: Iterable[ir.Operation], reason: Unknown) -> None:
+        """Forgets the globals that these operations may write."""
         for op in ops:
             for store in ir.walk(op, "util.global.store"):
-                self.globals[ir.symbol_ref(store.attributes["global"])[0]] = stop.reason
-        for value in (*arguments, *self.globals.values()):
-            if isinstance(value, Resource):
-                value.storage.forget(stop.reason)
+                self.globals[ir.symbol_ref(store.attributes["global"])[0]] = reason
 
     def run_region(self, region: ir.Operation, arguments: Sequence[HostValue]) -> Sequence[HostValue]:
         """Runs a region of basic blocks from its entry to a return and gives the operands of that."""
@@ -185,7 +181,7 @@ class Evaluator:
         handler = self.handlers.get(op.name)
         if handler is not None:
             results = handler(self, op, frame)
-        elif op.name.startswith(("arith.", "math.")):
+        elif op.name.startswith(("arith.", "math.")) and len(op.results) == 1:
             results = [_scalar(op, [frame[value] for value in op.operands])]
         else:
             results = self.run_unknown(op, frame)
@@ -194,12 +190,12 @@ class Evaluator:
     def run_unknown(self, op: Op, frame: Frame) -> Sequence[HostValue]:
         """Results of an operation that evaluation does not know: unknown, as is the memory that it may write."""
         reason = Unknown(f"the result of {op.name}")
-        for operand in op.operands:
-            value = frame[operand]
-            if isinstance(value, Resource):
-                value.storage.forget(reason)
+        forget([frame[operand] for operand in op.operands], reason)
         if op.operation.regions:
-            self._note_stop(self.function, f"the operation {op.name}", [op.operation])
+            # What its regions may do: dispatch, store to globals, write to any resource that is in reach.
+            self._note_stop(f"the operation {op.name}", [op.operation])
+            self._forget_stores([op.operation], reason)
+            forget((*frame.values(), *self.globals.values()), reason)
         return op.unknown_results(reason)
 
     def ops(self, block: ir.Operation) -> list[Op]:
@@ -208,11 +204,11 @@ class Evaluator:
             self._blocks[block] = [Op(op.operation) for op in block.operations]
         return self._blocks[block]
 
-    def _note_stop(self, function: str | None, reason: str, operations: Iterable[ir.Operation]) -> None:
+    def _note_stop(self, reason: str, operations: Iterable[ir.Operation]) -> None:
         """Notes that the dispatches in these operations, and in what they call, may have run or not."""
         pending = frozenset(key for operation in operations for key in self.program.dispatched_in(operation))
         if pending:
-            self.stops.append(Stop(function, reason, pending))
+            self.stops.append(Stop(self.initializing, reason, pending))
 
     def _count_step(self) -> None:
         self._steps += 1
@@ -231,6 +227,18 @@ def _rest(block: ir.Operation, start: ir.Operation) -> list[ir.Operation]:
             seen.append(successor)
             todo += successor.operations[-1].operation.successors
     return [*operations[operations.index(start) :], *(op.operation for each in seen for op in each.operations)]
+
+
+def forget(values: Iterable[HostValue], reason: Unknown) -> None:
+    """Makes the memory behind all resources among these values unknown."""
+    for value in values:
+        if isinstance(value, Resource):
+            value.storage.forget(reason)
+
+
+def _unknown_values(types: Iterable[str], reason: Unknown) -> list[HostValue]:
+    """Values of these types that are not known; resources have a storage of their own."""
+    return [Resource(reason, Storage(reason)) if type_.startswith("!stream.resource") else reason for type_ in types]
 
 
 def arguments_and_results(function: ir.Operation) -> tuple[list[str], list[str]]:
@@ -286,11 +294,6 @@ def _scalar(op: Op, values: Sequence[HostValue]) -> HostValue:
     """The result of an `arith` or `math` operation."""
     if op.name == "arith.constant":
         return op.once("constant", _constant)
-    if op.name == "arith.select":
-        condition, if_true, if_false = values
-        if if_true == if_false:
-            return if_true
-        return condition if isinstance(condition, Unknown) else (if_true if condition else if_false)
     for value in values:
         if isinstance(value, Unknown):
             return value

@@ -119,7 +119,13 @@ def extract(
 def _not_known(found: _Found, reasons: Mapping[str, Sequence[str]]) -> Iterator[Skipped]:
     for reason, calls in reasons.items():
         operation = names.operation_of(found.export.name)
-        yield Skipped(export=found.export.name, operation=operation, calls=tuple(calls), reason=reason)
+        yield Skipped(
+            executable=found.export.executable,
+            export=found.export.name,
+            operation=operation,
+            calls=tuple(calls),
+            reason=reason,
+        )
 
 
 def _traces(program: Program, calls: Sequence[Call]) -> list[Trace]:
@@ -151,9 +157,9 @@ def _placed(call: Call, error: ModelError) -> Iterator[Problem]:
 def _record(program: Program, found: Mapping[Key, _Found], call: str, trace: Trace, *, with_initializers: bool) -> None:
     """Adds what ran in a call. Initializers run once, however many calls there are."""
     for dispatched in trace.dispatched:
-        if dispatched.function is None and not with_initializers:
+        if dispatched.initializer and not with_initializers:
             continue
-        name = INITIALIZER if dispatched.function is None else call
+        name = INITIALIZER if dispatched.initializer else call
         each = found.get((dispatched.executable, dispatched.export))
         if each is None:
             continue
@@ -167,10 +173,10 @@ def _record(program: Program, found: Mapping[Key, _Found], call: str, trace: Tra
         else:
             each.add(sizes, name)
     for stop in trace.stops:
-        if stop.function is None and not with_initializers:
+        if stop.initializer and not with_initializers:
             continue
         for key in stop.pending & found.keys():
-            found[key].stop_counting(stop.reason, INITIALIZER if stop.function is None else call)
+            found[key].stop_counting(stop.reason, INITIALIZER if stop.initializer else call)
 
 
 def _device(program: Program, dispatched: Dispatched) -> str | None:
@@ -211,7 +217,7 @@ def _explain_the_rest(program: Program, found: dict[Key, _Found], calls: Sequenc
 
     The calls are of all entry functions, unless the manifest leaves some out.
     """
-    reached = {callee for call in calls for callee in program.callees[call.function]} | {None}
+    reached = {callee for call in calls for callee in program.callees[call.function]} | program.called_by_initializers
     functions: dict[Key, set[str | None]] = {}
     for site in program.sites:
         functions.setdefault((site.executable, site.export), set()).add(site.function)

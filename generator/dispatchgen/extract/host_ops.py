@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from dispatchgen.errors import Problem, ShapeError
 from dispatchgen.extract import scalars
-from dispatchgen.extract.evaluator import Evaluator, Frame, Handler, Op
+from dispatchgen.extract.evaluator import Evaluator, Frame, Handler, Op, forget
 from dispatchgen.extract.values import BufferView, HostValue, Resource, Storage, Unknown
 from dispatchgen.iree import ir
 
@@ -80,13 +80,24 @@ def _assert(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]: 
     return []
 
 
+def _select(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+    condition, if_true, if_false = (frame[operand] for operand in op.operands)
+    if if_true == if_false:
+        return [if_true]
+    if isinstance(condition, Unknown):
+        # Either resource may be written through the result, and neither can be told.
+        forget([if_true, if_false], condition)
+        return op.unknown_results(condition)
+    return [if_true if condition else if_false]
+
+
 def _align(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
     value, alignment = (frame[operand] for operand in op.operands)
     for operand in (value, alignment):
         if isinstance(operand, Unknown):
             return [operand]
     assert isinstance(value, int) and isinstance(alignment, int)
-    return [-(-value // alignment) * alignment]
+    return [scalars.unsigned(-(-value // alignment) * alignment, 64) if alignment else Unknown("util.align to 0")]
 
 
 def _dim(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
@@ -132,6 +143,7 @@ def _affine(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]: 
 
 
 HOST_OPS: Mapping[str, Handler] = {
+    "arith.select": _select,
     "affine.apply": _affine,
     "affine.max": _affine,
     "affine.min": _affine,

@@ -33,7 +33,8 @@ def operation_of(export: str) -> str:
 
 def base_name(operation: str) -> str:
     """A dispatch's name before it is numbered: the operation as an identifier."""
-    name = re.sub(r"[^A-Za-z0-9_]", "_", operation)[:_LENGTH].strip("_") or "dispatch"
+    # No two underscores in a row: they set a dispatch apart from what follows in the names of its benchmarks.
+    name = re.sub(r"[^A-Za-z0-9]+", "_", operation)[:_LENGTH].strip("_") or "dispatch"
     return f"d{name}" if name[0].isdigit() else name
 
 
@@ -69,31 +70,43 @@ def assign(
     return [name for name in names if name is not None]
 
 
-def numbered(base: str, taken: Collection[str]) -> str:
+def numbered(base: str, taken: Collection[str], separator: str = "_") -> str:
     """`base`, or the first of `base_2`, `base_3`... that is not taken."""
     if base not in taken:
         return base
     number = 2
-    while f"{base}_{number}" in taken:
+    while f"{base}{separator}{number}" in taken:
         number += 1
-    return f"{base}_{number}"
+    return f"{base}{separator}{number}"
 
 
 def assign_benchmarks(bases: Sequence[Sequence[str]], previous: Sequence[str | None]) -> list[str]:
-    """Names for the benchmarks of one dispatch.
+    """Names for the benchmarks of one dispatch, which no benchmark of another dispatch can have.
+
+    A dispatch's name holds no two underscores in a row, and what is added to it starts with two.
 
     Args:
       bases: For each, the names it may have before it is numbered, the preferred one first.
       previous: For each, the name that it had before, which it keeps where that is made of one of its `bases`.
     """
     kept = [
-        old if old is not None and (old in allowed or re.sub(r"_\d+$", "", old) in allowed) else None
+        old if old is not None and any(_is_made_of(base, old) for base in allowed) else None
         for allowed, old in zip(bases, previous, strict=True)
     ]
     used = {name for name in kept if name is not None}
     names = []
     for allowed, old in zip(bases, kept, strict=True):
-        name = old or next((base for base in allowed if base not in used), None) or numbered(allowed[0], used)
+        free = next((base for base in allowed if base not in used), None)
+        name = old or free or numbered(allowed[0], used, _separator(allowed[0]))
         used.add(name)
         names.append(name)
     return names
+
+
+def _is_made_of(base: str, name: str) -> bool:
+    return re.fullmatch(f"{base}({_separator(base)}\\d+)?", name) is not None
+
+
+def _separator(base: str) -> str:
+    """What stands between a benchmark's name and its number."""
+    return "_" if "__" in base else "__"

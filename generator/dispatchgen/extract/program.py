@@ -94,6 +94,12 @@ class Program:
             closures[name] = closure
         return closures
 
+    @cached_property
+    def called_by_initializers(self) -> set[str | None]:
+        """The functions that initializers call, directly or not, and None for the initializers themselves."""
+        calls = {ir.symbol_ref(c.attributes["callee"])[0] for op in self.initializers for c in ir.walk(op, "util.call")}
+        return {None, *(callee for call in calls & self.callees.keys() for callee in self.callees[call])}
+
     def dispatched_in(self, operation: ir.Operation) -> set[tuple[str, str]]:
         """Executable and export of every dispatch inside an operation and in the functions that it calls."""
         calls = {ir.symbol_ref(call.attributes["callee"])[0] for call in ir.walk(operation, "util.call")}

@@ -65,15 +65,30 @@ _FLOAT_FORMATS = {("f", 16): "<e", ("f", 32): "<f", ("f", 64): "<d"}
 def to_bytes(value: int | float, type_: ScalarType) -> bytes:
     """The little-endian bytes of a scalar. Raises ValueError for a type whose bytes are not known here."""
     if type_.kind == "i":
+        if not math.isfinite(value):
+            raise ValueError(f"{value} is no integer")
         return unsigned(int(value), type_.bits).to_bytes(type_.bytes, "little")
     if (type_.kind, type_.bits) == ("bf", 16):
-        return struct.pack("<f", value)[2:]
+        return _bf16_bytes(value)
     if (type_.kind, type_.bits) in _FLOAT_FORMATS:
-        try:
-            return struct.pack(_FLOAT_FORMATS[type_.kind, type_.bits], value)
-        except OverflowError:
-            return struct.pack(_FLOAT_FORMATS[type_.kind, type_.bits], math.copysign(math.inf, value))
+        return _packed(_FLOAT_FORMATS[type_.kind, type_.bits], value)
     raise ValueError(f"the bytes of {type_.kind}{type_.bits} are not known")
+
+
+def _packed(format_: str, value: int | float) -> bytes:
+    """A float's bytes; what is too large for the format is infinite."""
+    try:
+        return struct.pack(format_, value)
+    except OverflowError:
+        return struct.pack(format_, math.copysign(math.inf, value))
+
+
+def _bf16_bytes(value: int | float) -> bytes:
+    """The upper half of an f32, rounded to the nearest, ties to even."""
+    (bits,) = struct.unpack("<I", _packed("<f", value))
+    if not math.isnan(value):
+        bits += 0x7FFF + (bits >> 16 & 1)
+    return int(bits >> 16).to_bytes(2, "little")
 
 
 def from_bytes(data: bytes, type_: ScalarType) -> int | float:

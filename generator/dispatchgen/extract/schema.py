@@ -47,6 +47,7 @@ class Dispatch(Data):
 class Skipped(Data):
     """What is not known of a dispatch at some calls, or at all of them."""
 
+    executable: str = Field(description="IREE's symbol of the executable.")
     export: str = Field(description="IREE's symbol of the export.")
     operation: str
     calls: tuple[str, ...] = Field(description="Names of the calls.")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dispatchgen.extract import scalars
-from dispatchgen.extract.evaluator import Dispatched, Evaluator, Frame, Handler, Op
+from dispatchgen.extract.evaluator import Dispatched, Evaluator, Frame, Handler, Op, forget
 from dispatchgen.extract.names import operation_of
 from dispatchgen.extract.scalars import ScalarType, scalar_type
 from dispatchgen.extract.values import BufferView, HostValue, Resource, Storage, Unknown
@@ -93,19 +93,20 @@ def _load(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  #
     data = at if isinstance(at, Unknown) else source.storage.read(at, type_.bytes)
     if isinstance(data, Unknown):
         return [data if data.reason.startswith(op.name) else Unknown(f"{op.name} of {data.reason}")]
-    return [scalars.from_bytes(data, type_)]
+    try:
+        return [scalars.from_bytes(data, type_)]
+    except ValueError as error:
+        return [Unknown(str(error))]
 
 
 def _store(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
     """`stream.resource.store`: the host writes a value to the device's memory."""
     type_ = scalar_type(str(op.named("value").type))
+    target, offset = op.value(frame, "target"), op.value(frame, "target_offset")
     if type_ is not None:
-        _write(
-            op.value(frame, "target"),
-            op.value(frame, "target_offset"),
-            type_.bytes,
-            _pattern(op.value(frame, "value"), type_),
-        )
+        _write(target, offset, type_.bytes, _pattern(op.value(frame, "value"), type_))
+    else:
+        forget([target], Unknown(f"the result of {op.name}"))
     return op.unknown_results(_TIMEPOINT)
 
 
@@ -113,7 +114,10 @@ def _pattern(value: HostValue, type_: ScalarType) -> bytes | Unknown:
     if isinstance(value, Unknown):
         return value
     assert isinstance(value, (int, float))
-    return scalars.to_bytes(value, type_)
+    try:
+        return scalars.to_bytes(value, type_)
+    except ValueError as error:
+        return Unknown(str(error))
 
 
 def _write(target: HostValue, offset: HostValue, length: HostValue, content: bytes | Unknown) -> None:
@@ -191,7 +195,7 @@ def _dispatch(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) ->
     constants = zip(site.constant_types, _values(frame, op.named("uniform_operands")), strict=True)
     evaluator.dispatched.append(
         Dispatched(
-            function=evaluator.function,
+            initializer=evaluator.initializing,
             executable=site.executable,
             export=site.export,
             workload=_values(frame, op.named("workload")),

@@ -38,9 +38,9 @@ class _Write:
     content: bytes | Unknown
 
 
-@dataclass
+@dataclass(eq=False)
 class Storage:
-    """The memory behind resources, as the list of what was written to it, newest last."""
+    """The memory behind resources, as the list of what was written to it, newest last. Equal is only the same."""
 
     unwritten: Unknown
     _writes: list[_Write] = field(default_factory=list)

@@ -235,8 +235,8 @@ def compare_locks(model: Model, old: Lock, new: Lock) -> Check:
 def coverage(model: Model, lock: Lock) -> Iterator[str]:
     """A line per backend: `magika/cpu: 13 of 13 dispatches`; what is skipped is named below, with its reason."""
     for backend, content in lock.backends.items():
-        exports = {dispatch.export for dispatch in content.dispatches}
-        skipped = {skip.export for skip in content.skipped}
+        exports = {(dispatch.executable, dispatch.export) for dispatch in content.dispatches}
+        skipped = {(skip.executable, skip.export) for skip in content.skipped}
         # One that is skipped at some calls only has benchmarks, yet is not covered.
         line = f"{model.name}/{backend}: {len(exports - skipped)} of {len(exports | skipped)} dispatches"
         yield f"{line}, {len(skipped)} skipped:" if skipped else line

@@ -25,7 +25,10 @@ from dispatchgen.render.quote import cmake_list, cmake_string
 #: Distributions whose upgrade may change what the rules were told.
 _DISTRIBUTIONS = ("dispatchgen", "iree-base-compiler", "iree-base-runtime", "onnx")
 #: Where the code that `dispatchgen extract` runs lies in the package.
-_EXTRACT_CODE = ("*.py", "cli/extract.py", "buildtree/*.py", "extract/*.py", "iree/*.py", "lock/*.py")
+_EXTRACT_CODE = (
+    *("__init__.py", "__main__.py", "errors.py", "files.py", "cli/__init__.py", "cli/extract.py"),
+    *("extract/*.py", "iree/*.py", "lock/*.py", "manifest/*.py"),
+)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -64,9 +64,9 @@ def call_result(
 
 def _at(call: Call, skips: Iterable[Skipped]) -> tuple[SkippedDispatch, ...]:
     return tuple(
-        SkippedDispatch(export=skip.export, operation=skip.operation, reason=skip.reason)
+        SkippedDispatch(executable=skip.executable, export=skip.export, operation=skip.operation, reason=skip.reason)
         for skip in skips
-        if call.name in skip.calls
+        if not {call.name, INITIALIZER}.isdisjoint(skip.calls)
     )
 
 
@@ -126,12 +126,10 @@ def _coverage(rows: Sequence[DispatchResult], skipped: Sequence[SkippedDispatch]
     """Counts dispatches (exports); one counts as measured only if each of its workloads at this call was."""
     exports = {(row.executable, row.export) for row in rows}
     failed = {(row.executable, row.export) for row in rows if row.timing is None}
-    skipped_exports = {skip.export for skip in skipped}
-    partly = {key for key in exports - failed if key[1] in skipped_exports}
-    only_skipped = skipped_exports - {export for _, export in exports}
+    skipped_exports = {(skip.executable, skip.export) for skip in skipped}
     return Coverage(
-        dispatches=len(exports) + len(only_skipped),
-        measured=len(exports - failed - partly),
-        skipped=len(partly) + len(only_skipped),
+        dispatches=len(exports | skipped_exports),
+        measured=len(exports - failed - skipped_exports),
+        skipped=len(skipped_exports - failed),
         failed=len(failed),
     )

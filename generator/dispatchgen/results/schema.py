@@ -85,6 +85,7 @@ class DispatchResult(_Data):
 class SkippedDispatch(_Data):
     """A dispatch that has no benchmark at this call, or whose count is not known."""
 
+    executable: str = Field(description="IREE's symbol of the executable.")
     export: str = Field(description="IREE's symbol of the export.")
     operation: str
     reason: str
@@ -125,10 +126,11 @@ class CallResult(_Data):
         description="What runs once when the model is loaded, for any call; not in the sum."
     )
     skipped: tuple[SkippedDispatch, ...] = Field(
-        description="`export`, `operation` and `reason` of each dispatch without a benchmark at this call."
+        description="`executable`, `export`, `operation` and `reason` of each dispatch without a benchmark at this "
+        "call."
     )
     uncounted: tuple[SkippedDispatch, ...] = Field(
-        description="`export`, `operation` and `reason` of each dispatch with a `count` of null; not in the sum."
+        description="The same of each dispatch with a `count` of null; not in the sum."
     )
     whole_model: WholeModel = Field(description="`timing` of the whole model, or null and `failure`.")
     sum_seconds: float | None = Field(

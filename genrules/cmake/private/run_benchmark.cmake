@@ -26,8 +26,8 @@ endforeach()
 
 cmake_path(GET RESULT PARENT_PATH _FOLDER)
 file(MAKE_DIRECTORY "${_FOLDER}")
-file(REMOVE "${RESULT}")
 set(_UNCHECKED "${RESULT}.unchecked")
+file(REMOVE "${RESULT}" "${_UNCHECKED}")
 execute_process(
   COMMAND ${_COMMAND} "--benchmark_out=${_UNCHECKED}" --benchmark_out_format=json
   RESULT_VARIABLE _EXIT_CODE
