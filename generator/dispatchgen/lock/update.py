@@ -261,9 +261,11 @@ def _work_folder() -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="dispatchgen-") as folder:
             yield Path(folder)
     except OSError as error:
-        place = Place(error.filename if isinstance(error.filename, str) else None)
+        file = error.filename if isinstance(error.filename, str) else None
+        if file is not None and not Path(file).is_relative_to(tempfile.gettempdir()):
+            raise OutputError(Problem(f"cannot use the file: {error.strerror}", Place(file))) from error
         message = f"cannot work in the temporary folder: {error.strerror}"
-        raise OutputError(Problem(message, place, "set TMPDIR to a folder with free space")) from error
+        raise OutputError(Problem(message, Place(file), "set TMPDIR to a folder with free space")) from error
 
 
 def _run(

@@ -25,6 +25,7 @@ from dispatchgen.render.quote import cmake_list, cmake_string
 #: Distributions whose upgrade may change what the rules were told.
 _DISTRIBUTIONS = ("dispatchgen", "iree-base-compiler", "iree-base-runtime", "onnx")
 #: Where the code that `dispatchgen extract` runs lies in the package.
+_PACKAGE = Path(dispatchgen.__file__).resolve().parent
 _EXTRACT_CODE = (
     *("__init__.py", "__main__.py", "errors.py", "files.py", "cli/__init__.py", "cli/extract.py"),
     *("extract/*.py", "iree/*.py", "lock/*.py", "manifest/*.py"),
@@ -101,15 +102,16 @@ def _write_answers(output: Path, programs: dict[str, Path], folders: dict[str, P
 
 
 def _code_files() -> Iterator[Path]:
-    package = Path(dispatchgen.__file__).resolve().parent
     for pattern in _EXTRACT_CODE:
-        yield from package.glob(pattern)
+        yield from _PACKAGE.glob(pattern)
 
 
 def _digest_of(files: Sequence[Path]) -> str:
     digest = hashlib.sha256()
     for file in files:
-        digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
+        digest.update(
+            file.relative_to(_PACKAGE).as_posix().encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest()
+        )
     return digest.hexdigest()
 
 
