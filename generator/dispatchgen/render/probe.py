@@ -24,7 +24,7 @@ from dispatchgen.render.quote import cmake_list, cmake_string
 
 #: Distributions whose upgrade may change what the rules were told.
 _DISTRIBUTIONS = ("dispatchgen", "iree-base-compiler", "iree-base-runtime", "onnx")
-#: Where the code that `dispatchgen extract` runs lies in the package.
+#: The package, and the code in it that `dispatchgen extract` runs.
 _PACKAGE = Path(dispatchgen.__file__).resolve().parent
 _EXTRACT_CODE = (
     *("__init__.py", "__main__.py", "errors.py", "files.py", "cli/__init__.py", "cli/extract.py"),
