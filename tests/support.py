@@ -12,10 +12,13 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+import psutil
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -89,6 +92,18 @@ def has_lavapipe() -> bool:
 def has_iree_source() -> bool:
     """Whether IREE_SOURCE_DIR names a source tree of IREE."""
     return Path(os.environ.get("IREE_SOURCE_DIR", "/nonexistent"), "CMakeLists.txt").is_file()
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended; waits a little, since whoever adopts an orphan has yet to reap it."""
+    for _ in range(100):
+        try:
+            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
+        time.sleep(0.05)
+    return False
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
-import time
 from pathlib import Path
 
-import psutil
 import pytest
 
+import support
 from dispatchgen.errors import ModelError, ToolError
 from dispatchgen.iree.configure import configure, import_source, source_path
 from dispatchgen.iree.tools import Tools, find_tools
@@ -104,19 +103,7 @@ def test_a_compiler_that_hangs_is_killed_with_its_children(tools: Tools, tmp_pat
     with pytest.raises(ToolError, match=r"model my model: iree-compile did not end within 2 s and was killed"):
         configure_text(hanging, tmp_path, "module {}", timeout=2)
     for pid in map(int, pids.read_text().split()):
-        assert is_gone(pid)
-
-
-def is_gone(pid: int) -> bool:
-    """Whether a process has ended; waits a little, since whoever adopts an orphan has yet to reap it."""
-    for _ in range(100):
-        try:
-            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-                return True
-        except psutil.NoSuchProcess:
-            return True
-        time.sleep(0.05)
-    return False
+        assert support.is_gone(pid)
 
 
 def test_an_error_without_a_place_keeps_the_command(tools: Tools, tmp_path: Path) -> None:

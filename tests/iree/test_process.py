@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 
 import support
@@ -17,18 +16,6 @@ from dispatchgen.errors import ToolError
 from dispatchgen.iree import process
 
 SHELL = ["/bin/sh", "-c"]
-
-
-def wait_until_gone(pid: int) -> bool:
-    """Whether a process ends; whoever adopts an orphan may take a moment to reap it."""
-    for _ in range(100):
-        try:
-            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-                return True
-        except psutil.NoSuchProcess:
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def test_output_is_kept() -> None:
@@ -80,7 +67,7 @@ def test_the_time_limit_kills_the_children_too(tmp_path: Path) -> None:
     script = f"sleep 1000 & echo $! $$ > {pids}.new; mv {pids}.new {pids}; wait"
     with pytest.raises(ToolError, match=r"sh did not end within 1 s and was killed"):
         process.run([*SHELL, script], timeout=1)
-    assert all(wait_until_gone(int(pid)) for pid in pids.read_text().split())
+    assert all(support.is_gone(int(pid)) for pid in pids.read_text().split())
 
 
 def test_ctrl_c_kills_the_children_too(tmp_path: Path) -> None:
@@ -101,7 +88,7 @@ def test_ctrl_c_kills_the_children_too(tmp_path: Path) -> None:
     parent.send_signal(signal.SIGINT)
     _, stderr = parent.communicate(timeout=60)
     assert "KeyboardInterrupt" in stderr
-    assert all(wait_until_gone(int(pid)) for pid in pids.read_text().split())
+    assert all(support.is_gone(int(pid)) for pid in pids.read_text().split())
 
 
 @pytest.mark.parametrize(("program", "reason"), [("/no/such/program", "No such file"), ("/", "Permission denied")])

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import click
 from rich.console import Console
@@ -14,12 +17,13 @@ from dispatchgen.cli.options import host_bin_dir_option, timeout_option
 from dispatchgen.cli.progress import say, showing
 from dispatchgen.errors import CheckFailed, DispatchgenError, Place, Problem
 from dispatchgen.iree.tools import find_tools
-from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import locks_of_no_model, renew_command
 from dispatchgen.lock.update import Change, Check, Update, check_locks, coverage, update_locks
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
 from dispatchgen.manifest.select import select
 from dispatchgen.manifest.suite import Model, Suite
+
+_Outcome = TypeVar("_Outcome", Update, Check)
 
 
 @dataclass(frozen=True)
@@ -73,53 +77,49 @@ def command(
 
 def _update(suite: Suite, models: tuple[Model, ...], arguments: _Arguments) -> None:
     tools = find_tools(arguments.iree_host_bin_dir)
-    done: dict[str, Update] = {}
-    console = Console(stderr=True)
-    with showing(console, "locking") as show:
-        updates = update_locks(
-            tools,
-            suite,
-            models,
-            force=arguments.force,
-            jobs=arguments.jobs,
-            timeout=arguments.timeout,
-            on_start=lambda model: show(len(done), len(models), model.name),
-        )
-        with closing(updates):
-            for update in updates:
-                done[update.model.id] = update
-                say(console, f"{update.model.name}: {_sentence(suite, update)}")
-    _print_coverage(models, {id_: update.lock for id_, update in done.items() if update.lock is not None})
-    problems = [problem for model in models for problem in done[model.id].problems]
+    start = partial(
+        update_locks, tools, suite, models, force=arguments.force, jobs=arguments.jobs, timeout=arguments.timeout
+    )
+    updates = _follow("locking", models, start, partial(_sentence, suite))
+    problems = [problem for update in updates for problem in update.problems]
     if problems:
         raise DispatchgenError(*problems)
 
 
 def _check(suite: Suite, models: tuple[Model, ...], arguments: _Arguments) -> None:
     tools = find_tools(arguments.iree_host_bin_dir)
-    done: dict[str, Check] = {}
-    console = Console(stderr=True)
-    with showing(console, "checking") as show:
-        checks = check_locks(
-            tools,
-            suite,
-            models,
-            jobs=arguments.jobs,
-            timeout=arguments.timeout,
-            on_start=lambda model: show(len(done), len(models), model.name),
-        )
-        with closing(checks):
-            for check in checks:
-                done[check.model.id] = check
-                say(console, f"{check.model.name}: {'as locked' if check.ok else _verdict(check)}")
-    _print_coverage(models, {id_: check.lock for id_, check in done.items() if check.lock is not None})
-    in_order = [done[model.id] for model in models]
-    problems = [problem for check in in_order for problem in check.problems]
-    failures = [_failure(suite, check, arguments) for check in in_order if check.stale or check.drift]
+    start = partial(check_locks, tools, suite, models, jobs=arguments.jobs, timeout=arguments.timeout)
+    checks = _follow("checking", models, start, lambda check: "as locked" if check.ok else _verdict(check))
+    problems = [problem for check in checks for problem in check.problems]
+    failures = [_failure(suite, check, arguments) for check in checks if check.stale or check.drift]
     if problems:
         raise DispatchgenError(*problems, *failures)
     if failures:
         raise CheckFailed(*failures)
+
+
+def _follow(
+    title: str,
+    models: Sequence[Model],
+    start: Callable[..., Generator[_Outcome, None, None]],
+    describe: Callable[[_Outcome], str],
+) -> list[_Outcome]:
+    """Shows the work on the locks of models while it goes on, then the coverage; the outcomes, in the models' order."""
+    done: dict[str, _Outcome] = {}
+    console = Console(stderr=True)
+    with (
+        showing(console, title) as show,
+        closing(start(on_start=lambda model: show(len(done), len(models), model.name))) as outcomes,
+    ):
+        for outcome in outcomes:
+            done[outcome.model.id] = outcome
+            say(console, f"{outcome.model.name}: {describe(outcome)}")
+    in_order = [done[model.id] for model in models]
+    for outcome in in_order:
+        if outcome.lock is not None:
+            for line in coverage(outcome.model, outcome.lock):
+                click.echo(line)
+    return in_order
 
 
 def _sentence(suite: Suite, update: Update) -> str:
@@ -157,10 +157,3 @@ def _failure(suite: Suite, check: Check, arguments: _Arguments) -> Problem:
             lines.append("  its dispatches are as locked")
     place = Place(str(suite.lock_path(check.model)))
     return Problem("\n".join(lines), place, renew_command(suite.lock_path(check.model), arguments.manifest))
-
-
-def _print_coverage(models: tuple[Model, ...], locks: dict[str, Lock]) -> None:
-    for model in models:
-        if model.id in locks:
-            for line in coverage(model, locks[model.id]):
-                click.echo(line)

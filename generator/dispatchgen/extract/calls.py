@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 
 from dispatchgen.errors import ModelError, Place, Problem
@@ -12,6 +11,7 @@ from dispatchgen.extract.names import numbered
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import Call
 from dispatchgen.extract.signature import Argument, signature, suggestion
+from dispatchgen.manifest.names import make_label, nearest
 from dispatchgen.manifest.suite import Input, Model, Shape
 
 
@@ -55,8 +55,7 @@ def _prefixes(entries: Sequence[str]) -> dict[str, str]:
         return {entries[0]: ""}
     identifiers: dict[str, str] = {}
     for entry in entries:
-        plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in entry)
-        identifiers[entry] = numbered(plain, identifiers.values())
+        identifiers[entry] = numbered(make_label(entry), identifiers.values())
     return {entry: f"{identifier}__" for entry, identifier in identifiers.items()}
 
 
@@ -73,10 +72,9 @@ def _entries(program: Program, model: Model) -> list[str]:
 
 
 def _unknown_function(name: str, found: Sequence[str]) -> Problem:
-    near = difflib.get_close_matches(name, found, 1)
     return Problem(
         f"the program has no public function @{name} that dispatches; it has {', '.join('@' + f for f in found)}",
-        hint=near[0] if near else None,
+        hint=nearest(name, found),
     )
 
 

@@ -70,7 +70,7 @@ class Op:
         self.results = list(operation.results)
         self.result_types: list[ScalarType | None] = [scalar_type(str(result.type)) for result in self.results]
         self.source_type = scalar_type(str(self.operands[0].type)) if self.operands else None
-        self.returns_resource = [str(result.type).startswith("!stream.resource") for result in self.results]
+        self.is_resource = [is_resource(str(result.type)) for result in self.results]
         self._named: dict[str, Any] = {}
 
     def named(self, name: str) -> Any:
@@ -93,7 +93,7 @@ class Op:
 
     def unknown_results(self, reason: Unknown) -> list[HostValue]:
         """Results that are not known; resources among them have a storage of their own."""
-        return [Resource(reason, Storage(reason)) if is_resource else reason for is_resource in self.returns_resource]
+        return _unknown_values(self.is_resource, reason)
 
 
 class Evaluator:
@@ -120,15 +120,11 @@ class Evaluator:
     def _initialize_global(self, name: str, op: ir.Operation) -> None:
         from iree.compiler import ir as mlir
 
-        self.globals[name] = Unknown(f"the global @{name}")
-        if "initial_value" not in op.attributes:
-            return
-        value = op.attributes["initial_value"]
-        type_ = scalar_type(str(mlir.TypeAttr(op.attributes["type"]).value))
-        if type_ is not None and isinstance(value, (mlir.IntegerAttr, mlir.BoolAttr)):
-            self.globals[name] = scalars.unsigned(int(value.value), type_.bits)
-        elif isinstance(value, mlir.FloatAttr):
-            self.globals[name] = float(value.value)
+        value = None
+        if "initial_value" in op.attributes:
+            type_ = scalar_type(str(mlir.TypeAttr(op.attributes["type"]).value))
+            value = _attribute_value(op.attributes["initial_value"], type_)
+        self.globals[name] = Unknown(f"the global @{name}") if value is None else value
 
     def call(self, name: str, arguments: Sequence[HostValue]) -> Sequence[HostValue]:
         """Calls a function; where it cannot be run to its end its results are unknown."""
@@ -136,12 +132,12 @@ class Evaluator:
         if not op.regions[0].blocks:
             reason = Unknown(f"what the imported function @{name} returns")
             forget(arguments, reason)
-            return _unknown_values(arguments_and_results(op)[1], reason)
+            return _unknown_values(map(is_resource, arguments_and_results(op)[1]), reason)
         try:
             return self.run_region(op.regions[0], arguments)
         except Stopped as stop:
             self._give_up([self.program.functions[f] for f in self.program.callees[name]], arguments, stop)
-            return _unknown_values(arguments_and_results(op)[1], stop.reason)
+            return _unknown_values(map(is_resource, arguments_and_results(op)[1]), stop.reason)
 
     def _give_up(self, ops: list[ir.Operation], arguments: Sequence[HostValue], stop: Stopped) -> None:
         """Forgets all that a function that was not run to its end may have changed."""
@@ -236,9 +232,14 @@ def forget(values: Iterable[HostValue], reason: Unknown) -> None:
             value.storage.forget(reason)
 
 
-def _unknown_values(types: Iterable[str], reason: Unknown) -> list[HostValue]:
-    """Values of these types that are not known; resources have a storage of their own."""
-    return [Resource(reason, Storage(reason)) if type_.startswith("!stream.resource") else reason for type_ in types]
+def is_resource(type_: str) -> bool:
+    """Whether a type is one of device memory."""
+    return type_.startswith("!stream.resource")
+
+
+def _unknown_values(are_resources: Iterable[bool], reason: Unknown) -> list[HostValue]:
+    """Values that are not known; resources among them have a storage of their own."""
+    return [Resource(reason, Storage(reason)) if each else reason for each in are_resources]
 
 
 def arguments_and_results(function: ir.Operation) -> tuple[list[str], list[str]]:
@@ -263,13 +264,19 @@ def _branch(op: Op, frame: Frame) -> tuple[ir.Operation, list[HostValue]]:
     if not isinstance(condition, int):
         raise Stopped(f"a branch ({op.name}) on {condition.reason if isinstance(condition, Unknown) else condition}")
     if op.name == "cf.cond_br":
-        taken, segments = (0 if condition else 1), _segments(op, "operandSegmentSizes")[1:]
+        taken = 0 if condition else 1
     else:
-        cases = _case_values(op)
+        cases = op.once("cases", _case_values)
         taken = cases.index(condition) + 1 if condition in cases else 0
-        segments = [_segments(op, "operandSegmentSizes")[1], *_segments(op, "case_operand_segments")]
+    segments = op.once("segments", _successor_segments)
     start = 1 + sum(segments[:taken])
     return successors[taken], values[start : start + segments[taken]]
+
+
+def _successor_segments(op: Op) -> list[int]:
+    """How many operands each successor of a `cf.cond_br` or `cf.switch` gets."""
+    sizes = _segments(op, "operandSegmentSizes")[1:]
+    return sizes if op.name == "cf.cond_br" else [sizes[0], *_segments(op, "case_operand_segments")]
 
 
 def _segments(op: Op, attribute: str) -> list[int]:
@@ -309,11 +316,14 @@ def _predicate(op: Op) -> int | None:
 
 
 def _constant(op: Op) -> HostValue:
+    value = _attribute_value(op.operation.attributes["value"], op.result_types[0])
+    return Unknown(f"a constant of type {op.results[0].type}") if value is None else value
+
+
+def _attribute_value(attribute: ir.Attribute, type_: ScalarType | None) -> int | float | None:
+    """The scalar that an attribute holds; None where it holds none."""
     from iree.compiler import ir as mlir
 
-    value, type_ = op.operation.attributes["value"], op.result_types[0]
-    if type_ is not None and isinstance(value, (mlir.IntegerAttr, mlir.BoolAttr)):
-        return scalars.unsigned(int(value.value), type_.bits)
-    if isinstance(value, mlir.FloatAttr):
-        return float(value.value)
-    return Unknown(f"a constant of type {op.results[0].type}")
+    if type_ is not None and isinstance(attribute, (mlir.IntegerAttr, mlir.BoolAttr)):
+        return scalars.unsigned(int(attribute.value), type_.bits)
+    return float(attribute.value) if isinstance(attribute, mlir.FloatAttr) else None

@@ -19,7 +19,7 @@ def _call(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:
 def _global_load(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
     name = ir.symbol_ref(op.operation.attributes["global"])[0]
     value = evaluator.globals[name]
-    if isinstance(value, Unknown) and str(op.results[0].type).startswith("!stream.resource"):
+    if isinstance(value, Unknown) and op.is_resource[0]:
         value = evaluator.globals[name] = Resource(value, Storage(value))
     return [value]
 

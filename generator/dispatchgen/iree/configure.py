@@ -5,7 +5,6 @@ That phase runs no code generation, yet fixes which dispatches there are and how
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from dispatchgen.errors import ModelError, Place, Problem, ToolError
 from dispatchgen.iree import messages, process
 from dispatchgen.iree.flags import compile_flags, import_flags
 from dispatchgen.iree.tools import Tools
+from dispatchgen.manifest import sources
 from dispatchgen.manifest.suite import Backend, Model, Suite
 
 #: Time limit of one process of the compiler or the importer, in seconds.
@@ -32,28 +32,21 @@ def source_path(suite: Suite, model: Model) -> Path:
     """
     source = model.source
     place = Place(str(suite.manifest), model.line)
-    if source.package is None:
-        path = suite.root / source.path
-        if not path.is_file():
-            raise ModelError(Problem(f"model {model.name}: there is no file {path}", place))
-        return path
     try:
-        spec = importlib.util.find_spec(source.package)
-    except (ImportError, ValueError):
-        spec = None
-    if spec is None or not spec.submodule_search_locations:
+        path = sources.source_path(suite.root, source)
+    except FileNotFoundError:
         raise ModelError(
             Problem(
                 f"model {model.name}: the Python package {source.package}, which ships {source.path}, is not installed",
                 place,
                 f"pip install {source.package}",
             )
-        )
-    folders = [Path(folder) for folder in spec.submodule_search_locations]
-    for folder in folders:
-        if (folder / source.path).is_file():
-            return folder / source.path
-    raise ModelError(Problem(f"model {model.name}: there is no file {source.path} in {folders[0]}", place))
+        ) from None
+    if not path.is_file():
+        folders = () if source.package is None else sources.package_folders(source.package)
+        missing = f"{source.path} in {folders[0]}" if folders else path
+        raise ModelError(Problem(f"model {model.name}: there is no file {missing}", place))
+    return path
 
 
 def import_command(tools: Tools, model: Model, source: Path, output: Path) -> list[str]:

@@ -7,6 +7,7 @@ import importlib.util
 import os
 import posixpath
 import stat
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from dispatchgen.manifest.names import nearest, show
@@ -35,9 +36,7 @@ def source_path(root: Path, source: Source) -> Path:
     folders = package_folders(source.package)
     if not folders:
         raise FileNotFoundError(f"the Python package {source.package} is not installed")
-    return next(
-        (folder / source.path for folder in folders if (folder / source.path).exists()), folders[0] / source.path
-    )
+    return _folder_with(source.path, folders) / source.path
 
 
 def package_folders(name: str) -> tuple[Path, ...]:
@@ -92,9 +91,14 @@ def checked_package_path(package: str, path: str) -> str:
     plain = posixpath.normpath(path)
     if _leaves(plain):
         raise SourceProblem(f"the path {show(path)} leaves the package {show(package)}")
-    folder = next((folder for folder in folders if (folder / plain).exists()), folders[0])
+    folder = _folder_with(plain, folders)
     _require_file(folder / plain, plain, f" in the package {show(package)}")
     return plain
+
+
+def _folder_with(path: str, folders: Sequence[Path]) -> Path:
+    """The folder of a package that has a file, or the first of its folders."""
+    return next((folder for folder in folders if (folder / path).exists()), folders[0])
 
 
 def _leaves(plain: str) -> bool:

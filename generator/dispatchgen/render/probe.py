@@ -20,6 +20,7 @@ import dispatchgen
 from dispatchgen.errors import DispatchgenError, Problem, ToolError
 from dispatchgen.files import write_if_changed
 from dispatchgen.iree import tools
+from dispatchgen.manifest.sources import package_folders
 from dispatchgen.render.quote import cmake_list, cmake_string
 
 #: Distributions whose upgrade may change what the rules were told.
@@ -65,19 +66,16 @@ def _find_programs(names: Sequence[str], host_bin_dir: Path | None) -> dict[str,
 
 
 def _find_packages(names: Sequence[str]) -> dict[str, Path]:
-    """Folder of each Python package, found without importing it (but its parents)."""
+    """Folder of each Python package, found without importing it."""
     folders: dict[str, Path] = {}
     problems: list[Problem] = []
     for name in names:
-        try:
-            spec = importlib.util.find_spec(name)
-        except (ImportError, ValueError):
-            spec = None
-        if spec is None or not spec.submodule_search_locations:
+        found = package_folders(name)
+        if not found:
             message = f"the Python package {name}, which ships a model, is not installed for {sys.executable}"
             problems.append(Problem(message, hint=f"{sys.executable} -m pip install {name}"))
         else:
-            folders[name] = Path(next(iter(spec.submodule_search_locations)))
+            folders[name] = found[0]
     if problems:
         raise ToolError(*problems)
     return folders
