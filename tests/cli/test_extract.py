@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,17 +107,108 @@ def test_a_program_of_another_signature_needs_a_new_lock(suite: Suite, program: 
     assert not suite.output.exists(), "nothing is written from a lock that does not fit"
 
 
-def test_added_and_removed_dispatches_are_named(suite: Suite, program: str) -> None:
-    other = program.replace("return %o :", "return %o2 :").replace(
+def _with_softmax(program: str) -> str:
+    return program.replace("return %o :", "return %o2 :").replace(
         "  return",
         """  %e3 = tensor.empty(%d) : tensor<?x32xf32>
   %o2 = linalg.softmax dimension(1) ins(%o : tensor<?x32xf32>) outs(%e3 : tensor<?x32xf32>) -> tensor<?x32xf32>
   return""",
     )
-    result = suite.extract(other)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--drift", "error")])
+def test_added_and_removed_dispatches_are_named(suite: Suite, program: str, arguments: tuple[str, ...]) -> None:
+    result = suite.extract(_with_softmax(program), *arguments)
     assert result.code == 1
     assert "the dispatches of mlp on cpu are not those that its lock lists" in result.stderr
     assert "\n  added: " in result.stderr
+    assert not suite.output.exists()
+
+
+def test_new_dispatches_are_listed_and_counted_where_drift_is_allowed(suite: Suite, program: str) -> None:
+    before = {path.name for path in suite.output.iterdir()} if suite.extract(program).code == 0 else set()
+    result = suite.extract(_with_softmax(program), "--drift", "allow")
+    assert (result.code, result.stderr) == (0, "")
+    first, *others = result.stdout.splitlines()
+    assert first == "note: the dispatches of mlp on cpu are not those that its lock lists: 1 added"
+    assert [line.partition("softmax")[0] for line in others[:-1]] == ["note: added: "]
+    assert others[-1].startswith(
+        f"note: the lock: {suite.lock}; to renew it: dispatchgen lock {suite.folder} --model mlp"
+    )
+    report = (suite.output / "drift.txt").read_text()
+    assert report == "".join(f"{line.removeprefix('note: ')}\n" for line in result.stdout.splitlines())
+    assert {path.name for path in suite.output.iterdir()} == {*before, "drift.txt"}, "only what the build file lists"
+
+
+def test_missing_dispatches_become_modules_that_say_so(suite: Suite, program: str, iree_tools: IreeTools) -> None:
+    (suite.folder / "mlp.mlir").write_text(_with_softmax(program))
+    assert suite.run_cli("lock", cwd=suite.folder).code == 0
+    result = suite.extract(program, "--drift", "allow")
+    assert result.code == 0
+    assert "1 of the locked dispatches cannot be measured: their tests are skipped\n" in result.stdout
+    (missing,) = suite.output.glob("*softmax*.mlir")
+    assert missing.read_text().splitlines()[0] == (
+        "// dispatchgen: skipped: it is no longer among the dispatches of mlp on cpu"
+    )
+    assert f"note: removed: {missing.stem}\n" in result.stdout
+    compiled = suite.configured.compiled(missing)
+    run = subprocess.run([iree_tools.benchmark_module, f"--module={compiled}"], capture_output=True, text=True)
+    assert "Failed to match any benchmarks" in run.stderr, "it cannot be taken for a dispatch"
+
+
+def test_no_drift_leaves_an_empty_report(suite: Suite, program: str) -> None:
+    for drift in ("allow", "error"):
+        result = suite.extract(program, "--drift", drift)
+        assert (result.code, result.stdout) == (0, "")
+        assert (suite.output / "drift.txt").read_text() == ""
+    assert suite.extract(program).code == 0
+    assert not (suite.output / "drift.txt").exists()
+
+
+def test_calls_that_do_not_fit_are_an_error_also_where_drift_is_allowed(suite: Suite, program: str) -> None:
+    result = suite.extract(program.replace("128x32", "128x16").replace("?x32", "?x16"), "--drift", "allow")
+    assert result.code == 1
+    assert result.stderr.startswith("error: model mlp does not take the calls that its lock lists\n")
+
+
+def test_command_that_renews_is_the_one_given(suite: Suite, program: str) -> None:
+    command = "bazel run //bench:iree-dispatch-benchmarks.update"
+    result = suite.extract(_with_softmax(program), "--renew", command)
+    assert (result.code, result.stderr.splitlines()[-1]) == (1, f"  try: {command}")
+    result = suite.extract(program, "--renew", command, "--listed", "0" * 64)
+    assert (result.code, result.stderr.splitlines()[-1]) == (1, f"  try: {command}")
+    result = suite.extract(_with_softmax(program), "--renew", command, "--drift", "allow")
+    assert result.stdout.endswith(f"to renew it: {command}\n")
+
+
+def test_names_may_be_listed_in_a_file(suite: Suite, program: str) -> None:
+    locked = json.loads(suite.lock.read_text())
+    names = [dispatch["name"] for dispatch in locked["backends"]["cpu"]["dispatches"]]
+    file = suite.folder / "listed.txt"
+    for text in ("\n".join([*names, "", "B1", "B42"]), "\n".join([*reversed(names), "", "B42", "B1", ""])):
+        file.write_text(text)
+        assert suite.extract(program, "--listed-in", str(file)).code == 0
+    file.write_text("\n".join([*names, "", "B1"]))
+    result = suite.extract(program, "--listed-in", str(file))
+    assert (result.code, "the build file was generated from another lock" in result.stderr) == (1, True)
+    result = suite.extract(program, "--listed-in", str(suite.folder / "none.txt"))
+    assert (result.code, result.stderr.startswith("error: cannot read the names of dispatches")) == (2, True)
+
+
+def test_compiler_and_bindings_are_named_where_they_differ(suite: Suite, program: str, iree_tools: IreeTools) -> None:
+    same = suite.extract(program, "--iree-compile", str(iree_tools.compile))
+    assert (same.code, same.stdout) == (0, "")
+    other = suite.folder / "iree-compile"
+    other.write_text("#!/bin/sh\necho '  IREE compiler version 9.1.0rc20300101 @ 0123abcd'\n")
+    other.chmod(0o755)
+    result = suite.extract(program, "--iree-compile", str(other))
+    assert result.code == 0
+    assert result.stdout.startswith("note: iree-compile is 9.1.0rc20300101 @ 0123abcd, the Python bindings are 3.1")
+    broken = suite.folder / "broken.mlir"
+    broken.write_text("module {")
+    result = suite.extract_module(broken, "--iree-compile", str(other))
+    assert result.code == 2
+    assert "written by iree-compile 9.1.0rc20300101 @ 0123abcd, read with the Python bindings 3.1" in result.stderr
 
 
 def test_bad_input(suite: Suite, program: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 import support
 from dispatchgen.errors import ToolError
 from dispatchgen.iree import tools
-from dispatchgen.iree.tools import UNKNOWN_VERSION, Tools, find_tools, program_version
+from dispatchgen.iree.tools import UNKNOWN_VERSION, Tools, find_tools, program_version, versions_differ
 
 
 def fake_program(path: Path, body: str) -> Path:
@@ -176,3 +176,22 @@ def test_a_file_that_is_no_program_says_so(tmp_path: Path) -> None:
     compiler.chmod(0o755)
     with pytest.raises(ToolError, match=r"cannot start .*iree-compile"):
         find_tools(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        ("3.13.0rc20261016 @ 89ece87b89852100", "3.13.0rc20261016 @ 89ece87b89852100", False),
+        ("3.13.0rc20261016 @ 89ece87b89852100", "3.13.0rc20261016 @ 89ece87b", False),
+        ("3.13.0rc20261016 @ 89ece87b89852100", "3.13.0+mine @ 89ece87b", False),
+        ("3.13.0rc20261016 @ 89ece87b89852100", "3.13.0rc20261016 @ 0123abcd", True),
+        ("3.13.0rc20261016 @ 89ece87b89852100", "3.13.0rc20261016", False),
+        ("3.13.0rc20261016 @ 89ece87b89852100", "3.12.0", True),
+        ("(unknown)", "3.12.0 @ abc", False),
+        (UNKNOWN_VERSION, "3.12.0", False),
+        (UNKNOWN_VERSION, "(unknown)", False),
+    ],
+)
+def test_versions_differ_where_that_can_be_told(one: str, other: str, differ: bool) -> None:
+    assert versions_differ(one, other) is differ
+    assert versions_differ(other, one) is differ

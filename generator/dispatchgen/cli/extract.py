@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from dispatchgen.manifest.suite import Drift
+
 
 @click.command()
 @click.argument("configured", type=click.Path(path_type=Path))
@@ -17,14 +19,45 @@ import click
     metavar="SHA256",
     help="Of the names of dispatches and calls that the build file lists; must be those of the lock.",
 )
-def command(configured: Path, lock_path: Path, backend: str, output: Path, listed: str | None) -> None:
+@click.option(
+    "--listed-in",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Instead of --listed, the names: dispatches, an empty line, calls; one a line.",
+)
+@click.option(
+    "--drift",
+    type=click.Choice(["error", "allow"]),
+    help="Write drift.txt: how the dispatches differ from the lock. allow: that is no error, and what is missing gets "
+    "a placeholder.",
+)
+@click.option(
+    "--iree-compile",
+    type=click.Path(path_type=Path),
+    metavar="PROGRAM",
+    help="The compiler that wrote CONFIGURED; said where the Python bindings are of another build.",
+)
+@click.option("--renew", metavar="COMMAND", help="What messages name as the command that renews lock and build file.")
+def command(
+    configured: Path,
+    lock_path: Path,
+    backend: str,
+    output: Path,
+    listed: str | None,
+    listed_in: Path | None,
+    drift: Drift | None,
+    iree_compile: Path | None,
+    renew: str | None,
+) -> None:
     """Write the benchmark modules of a configured module.
 
     CONFIGURED is what `iree-compile --compile-to=executable-configurations` wrote. Files whose bytes do not
     change are left alone. Exits 1 when the dispatches are not those that the lock lists.
     """
-    from dispatchgen.lock.modules import write_modules
+    from dispatchgen.lock import modules
 
-    difference = write_modules(configured, lock_path, backend, output, listed)
-    for line in difference.lines():
+    if listed_in is not None:
+        listed = modules.listed_in(listed_in)
+    step = modules.Step(configured, lock_path, backend, output, listed, drift, iree_compile, renew)
+    for line in modules.write_modules(step):
         click.echo(f"note: {line}")

@@ -160,6 +160,32 @@ def release_of(version: str) -> tuple[int, int] | None:
     return (int(match[1]), int(match[2])) if match else None
 
 
+def versions_differ(one: str, other: str) -> bool:
+    """Whether two version texts are of different builds; False where that cannot be told.
+
+    Texts are `3.13.0rc20261016 @ 89ece87b...`, either half of it, or something without a version. Revisions decide
+    where both have one, since packages of one revision may carry different suffixes; one may be a short form.
+    """
+    (release, revision), (other_release, other_revision) = _release_and_revision(one), _release_and_revision(other)
+    if revision and other_revision:
+        return not (revision.startswith(other_revision) or other_revision.startswith(revision))
+    return bool(release and other_release) and release != other_release
+
+
+def _release_and_revision(version: str) -> tuple[str, str]:
+    """Both halves of a version text; empty: not stated."""
+    release, _, revision = version.partition("@")
+    is_known = release_of(release) is not None
+    return (release.strip() if is_known else ""), revision.strip()
+
+
+def other_build_note(compiler: str, bindings: str | None) -> str | None:
+    """What to say where the Python bindings are of another build than iree-compile; None: nothing."""
+    if bindings is None or not versions_differ(compiler, bindings):
+        return None
+    return f"iree-compile is {compiler}, the Python bindings are {bindings}: they may not read the IR that it writes"
+
+
 def wheel_version(package: str) -> str | None:
     """The version that IREE's wheel of a Python package states, without importing it; None where it is not installed.
 

@@ -39,9 +39,14 @@ class Difference:
 
     def lines(self) -> Iterator[str]:
         """The difference for people to read, one line per entry: `added: matmul_Dx64x128_f32`."""
+        for title, entries in self.entries():
+            for entry in entries:
+                yield f"{title}: {entry}"
+
+    def entries(self) -> Iterator[tuple[str, list[str]]]:
+        """Each kind of difference, by its title, with its entries in words."""
         for name, title in _TITLES.items():
-            for entry in getattr(self, name):
-                yield f"{title}: {entry if isinstance(entry, str) else _arrow(entry)}"
+            yield title, [entry if isinstance(entry, str) else _arrow(entry) for entry in getattr(self, name)]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from dispatchgen.errors import CheckFailed, LockError, ModelError, Place, Problem
@@ -12,68 +13,112 @@ from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import BackendDispatches, Call
 from dispatchgen.files import write_if_changed
 from dispatchgen.iree import ir
+from dispatchgen.iree.tools import compiler_version, other_build_note
+from dispatchgen.lock import drift
 from dispatchgen.lock.compare import Difference, compare
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import generate_command, read_lock, renew_command
+from dispatchgen.manifest.suite import Drift
 
 
-def write_modules(
-    configured: Path, lock_path: Path, backend: str, output: Path, listed: str | None = None
-) -> Difference:
+@dataclass(frozen=True)
+class Step:
+    """One extraction of a build."""
+
+    configured: Path  #: The configured module.
+    lock_path: Path
+    backend: str  #: Id of the backend.
+    output: Path  #: Folder of what is written.
+    listed: str | None = None  #: `listed_digest` of the names in the build file. None: not compared with the lock's.
+    drift: Drift | None = None  #: Whether the dispatches may differ from the lock's. None: no, and write no report.
+    iree_compile: Path | None = None  #: The program that wrote `configured`, where it is known.
+    renew: str | None = None  #: The command that renews lock and build file. None: dispatchgen's own, for CMake.
+
+    @property
+    def renew_command(self) -> str:
+        """The command that renews lock and build file."""
+        return self.renew or f"{renew_command(self.lock_path)}, then {self.generate_command}"
+
+    @property
+    def generate_command(self) -> str:
+        """The command that renews the build file."""
+        return self.renew or generate_command(self.lock_path)
+
+
+def write_modules(step: Step) -> list[str]:
     """Writes `<dispatch>.mlir`, `<call>.flags` and `index.json` to a folder, and removes other modules from there.
 
-    Returns how the dispatches differ from what the lock lists, where the lock still fits.
-
-    Args:
-      listed: `listed_digest` of the names in the build file. None: not to be compared with the lock's.
+    Where drift is given, `drift.txt` as well; where it is allowed, a locked dispatch that is not there has a
+    placeholder that says why, and a new one has no module. Returns what there is to say, a line each.
 
     Raises:
-      CheckFailed: the lock does not fit: it lists a dispatch or a benchmark that there is not, or lacks one, or calls
-        that the program does not take; or the build file was generated from another lock.
-      LockError, ModelError, OutputError: as reading and writing raise them.
+      CheckFailed: the lock does not fit and drift is not allowed: it lists a dispatch or a benchmark that there is not,
+        or lacks one. The calls of the lock do not fit the program. The build file was generated from another lock.
+      LockError, ModelError, OutputError, ToolError: as reading, writing and asking the compiler raise them.
     """
-    lock = read_lock(lock_path)
-    locked = _locked(lock, lock_path, backend, listed)
-    with ir.read_module(configured, lock.made_from.compiler) as module:
-        extraction = _extract(module, lock, lock_path, locked)
+    lock = read_lock(step.lock_path)
+    locked = _locked(lock, step)
+    compiler = compiler_version(step.iree_compile) if step.iree_compile is not None else None
+    with ir.read_module(step.configured, compiler) as module:
+        extraction = _extract(module, lock, step, locked)
         difference = compare(locked, extraction.lock)
-        if difference.needs_new_lock:
-            message = f"the dispatches of {lock.model} on {backend} are not those that its lock lists"
+        if difference.needs_new_lock and step.drift != "allow":
+            message = f"the dispatches of {lock.model} on {step.backend} are not those that its lock lists"
             lines = [message, *(f"  {line}" for line in difference.lines())]
-            raise CheckFailed(Problem("\n".join(lines), Place(str(lock_path)), _renew_all(lock_path)))
-        files = {f"{name}.mlir": text for name, text in extraction.modules()}
+            raise CheckFailed(Problem("\n".join(lines), Place(str(step.lock_path)), step.renew_command))
+        modules = dict(extraction.modules())
+    notes = _write(step, lock, locked, extraction.lock, modules, difference)
+    version = other_build_note(compiler, ir.bindings_version()) if compiler is not None else None
+    return [*([version] if version is not None else []), *notes]
+
+
+def _write(
+    step: Step,
+    lock: Lock,
+    locked: BackendDispatches,
+    found: BackendDispatches,
+    modules: dict[str, str],
+    difference: Difference,
+) -> list[str]:
+    """Writes all files of a step; returns what there is to say of the difference."""
+    missing = drift.missing_dispatches(lock.model, locked, found)
+    texts = {name: drift.placeholder(reason) for name, reason in missing.items()}
+    texts |= {dispatch.name: modules[dispatch.name] for dispatch in locked.dispatches if dispatch.name in modules}
+    notes = list(difference.lines())
+    files = {f"{name}.mlir": text for name, text in texts.items()}
     files |= {f"{call.name}.flags": "\n".join([*_flags(call), ""]) for call in lock.calls}
-    files["index.json"] = extraction.lock.model_dump_json(indent=1) + "\n"
+    files["index.json"] = found.model_dump_json(indent=1) + "\n"
+    if step.drift is not None:
+        notes = list(drift.report(lock.model, difference, missing, step.lock_path, step.renew_command))
+        files[drift.REPORT] = "".join(f"{line}\n" for line in notes)
     for name, text in files.items():
-        write_if_changed(output / name, text)
-    for path in output.iterdir():
-        if path.suffix in (".mlir", ".flags") and path.name not in files:
+        write_if_changed(step.output / name, text)
+    for path in step.output.iterdir():
+        if (path.suffix in (".mlir", ".flags") or path.name == drift.REPORT) and path.name not in files:
             path.unlink()
-    return difference
+    return notes
 
 
-def _locked(lock: Lock, path: Path, backend: str, listed: str | None) -> BackendDispatches:
+def _locked(lock: Lock, step: Step) -> BackendDispatches:
     """What the lock lists for a backend. Raises CheckFailed where the build file does not list the same."""
-    if listed is not None and listed != _listed_by(lock, backend):
+    place = Place(str(step.lock_path))
+    if step.listed is not None and step.listed != _listed_by(lock, step.backend):
         message = "the build file was generated from another lock: it lists other dispatches or calls"
-        raise CheckFailed(Problem(message, Place(str(path)), generate_command(path)))
-    if backend not in lock.backends:
-        raise LockError(Problem(f"the lock has no backend {backend!r}", Place(str(path)), renew_command(path)))
-    return lock.backends[backend]
+        raise CheckFailed(Problem(message, place, step.generate_command))
+    if step.backend not in lock.backends:
+        hint = step.renew or renew_command(step.lock_path)
+        raise LockError(Problem(f"the lock has no backend {step.backend!r}", place, hint))
+    return lock.backends[step.backend]
 
 
-def _extract(module: ir.Operation, lock: Lock, path: Path, locked: BackendDispatches) -> Extraction:
+def _extract(module: ir.Operation, lock: Lock, step: Step, locked: BackendDispatches) -> Extraction:
     """Extraction at the calls that the lock lists. Raises CheckFailed where the program does not take them any more."""
     try:
         return extract(Program(module), lock.calls, locked.backend, locked)
     except ModelError as error:
         reasons = [f"model {lock.model} does not take the calls that its lock lists"]
         reasons += [f"  {problem.message}\n    at {problem.place}" for problem in error.problems]
-        raise CheckFailed(Problem("\n".join(reasons), Place(str(path)), _renew_all(path))) from error
-
-
-def _renew_all(path: Path) -> str:
-    return f"{renew_command(path)}, then {generate_command(path)}"
+        raise CheckFailed(Problem("\n".join(reasons), Place(str(step.lock_path)), step.renew_command)) from error
 
 
 def listed_digest(dispatches: Iterable[str], calls: Iterable[str]) -> str:
@@ -83,6 +128,19 @@ def listed_digest(dispatches: Iterable[str], calls: Iterable[str]) -> str:
     """
     text = "\n".join(sorted(dispatches)) + "\n\n" + "\n".join(sorted(calls))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def listed_in(path: Path) -> str:
+    """The `listed_digest` of names in a file: a line each, an empty line between dispatches and calls.
+
+    Raises ModelError when the file cannot be read.
+    """
+    try:
+        dispatches, _, calls = path.read_text(encoding="utf-8").partition("\n\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ModelError(Problem(f"cannot read the names of dispatches: {reason}", Place(str(path)))) from None
+    return listed_digest(dispatches.split(), calls.split())
 
 
 def _listed_by(lock: Lock, backend: str) -> str | None:

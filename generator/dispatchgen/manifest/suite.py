@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Literal
 
 Bindings = Literal["isolated", "fused"]
+#: What a build does where the dispatches of a model are no longer those of its lock.
+Drift = Literal["error", "allow"]
 SourceFormat = Literal["mlir", "mlirbc", "onnx"]
 
 #: Label of the only shape of a model whose inputs have no symbols.
