@@ -26,6 +26,7 @@ _COMMANDS = {
     "doctor": "Say which tools were found, where, and which devices answer.",
     "schema": "Print the JSON schema of the manifest.",
     "cmake-dir": "Print the folder of the CMake rules.",
+    "bazel-dir": "Print the folder of the Bazel rules.",
 }
 
 #: What writing to standard output or standard error fails with. Errors of files name the file.

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -19,7 +18,7 @@ from dispatchgen.lock.update import settings_digest
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.ownership import check_build_file, check_replaceable
-from dispatchgen.render.cmake import render_cmake
+from dispatchgen.render.files import BuildFile, bazel_file, cmake_file
 
 #: Lines of a difference that are shown.
 _DIFF_LINES = 40
@@ -27,30 +26,50 @@ _DIFF_LINES = 40
 
 @click.command()
 @click.argument("manifest", type=click.Path(path_type=Path), default=Path(DEFAULT_MANIFEST))
-@click.option("--cmake", is_flag=True, required=True, help="Write a CMakeLists.txt.")
-@click.option("--check", is_flag=True, help="Write nothing; fail when the file is not what would be written.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Default: CMakeLists.txt beside the manifest.")
-@click.option("--force", is_flag=True, help="Replace a file that dispatchgen did not write.")
-def command(manifest: Path, cmake: bool, check: bool, output: Path | None, force: bool) -> None:  # noqa: ARG001
+@click.option("--cmake", is_flag=True, help="Write a CMakeLists.txt.")
+@click.option("--bazel", is_flag=True, help="Write a BUILD.bazel.")
+@click.option("--check", is_flag=True, help="Write nothing; fail when a file is not what would be written.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The only file to write. Default: CMakeLists.txt or BUILD.bazel beside the manifest.",
+)
+@click.option("--force", is_flag=True, help="Replace files that dispatchgen did not write.")
+def command(manifest: Path, cmake: bool, bazel: bool, check: bool, output: Path | None, force: bool) -> None:
     """Write the build files of the suite that MANIFEST (default: benchmarks.yaml) and the lock files describe.
 
     A file that dispatchgen did not write is not replaced, unless with --force.
     """
+    if not (cmake or bazel):
+        raise click.UsageError("say which build files to write: --cmake, --bazel, or both.")
+    if output is not None and cmake and bazel:
+        raise click.UsageError("-o names one file: give it with --cmake or with --bazel, not with both.")
     suite = load_suite(manifest)
-    path = output if output is not None else suite.root / "CMakeLists.txt"
     locks = _read_locks(suite)
     stale = _stale_locks(suite, locks)
     if stale:
         raise (CheckFailed if check else LockError)(*stale)
-    text = render_cmake(suite, locks, package_dir=_package_dir(suite, path))
+    files = [cmake_file(suite, locks, output)] if cmake else []
+    files += [bazel_file(suite, locks, output)] if bazel else []
     if check:
-        _check(path, text, manifest, output)
+        _check(files, _command_line(manifest, cmake, bazel, output))
         return
-    (check_replaceable if force else check_build_file)(path)
-    if write_if_changed(path, text):
-        click.echo(f"wrote {path}")
-    else:
-        click.echo(f"{path} is up to date")
+    for file in files:
+        (check_replaceable if force else check_build_file)(file.path)
+    for file in files:
+        written = write_if_changed(file.path, file.text)
+        click.echo(f"wrote {file.path}" if written else f"{file.path} is up to date")
+
+
+def _command_line(manifest: Path, cmake: bool, bazel: bool, output: Path | None) -> str:
+    """The command that writes the files."""
+    words = ["dispatchgen", "generate", str(manifest)]
+    words += ["--cmake"] if cmake else []
+    words += ["--bazel"] if bazel else []
+    words += ["-o", str(output)] if output is not None else []
+    return shlex.join(words)
 
 
 def _read_locks(suite: Suite) -> Mapping[str, Lock]:
@@ -83,32 +102,40 @@ def _stale_locks(suite: Suite, locks: Mapping[str, Lock]) -> list[Problem]:
     return problems
 
 
-def _package_dir(suite: Suite, path: Path) -> str | None:
-    """Path from the generated file's folder to the suite's, or None where they are the same."""
-    relative = os.path.relpath(suite.root.resolve(), path.parent.resolve())
-    return None if relative == os.curdir else Path(relative).as_posix()
+def _check(files: Sequence[BuildFile], hint: str) -> None:
+    """Raises CheckFailed with the differences of all files that do not have their text.
+
+    Args:
+      hint: The command that writes them.
+    """
+    problems = []
+    for file in files:
+        difference = _difference(file)
+        if difference is None:
+            click.echo(f"{file.path} is up to date")
+        else:
+            problems.append(Problem(difference, Place(str(file.path)), hint))
+    if problems:
+        raise CheckFailed(*problems)
 
 
-def _check(path: Path, text: str, manifest: Path, output: Path | None) -> None:
-    """Raises CheckFailed with a difference unless the file has that text."""
-    command_line = ["dispatchgen", "generate", str(manifest), "--cmake"]
-    if output is not None:
-        command_line += ["-o", str(output)]
-    hint = shlex.join(command_line)
+def _difference(file: BuildFile) -> str | None:
+    """How the file that is there differs from what would be written; None: not at all."""
     try:
-        present = path.read_text(encoding="utf-8")
+        present = file.path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise CheckFailed(Problem("the build file does not exist", Place(str(path)), hint)) from None
+        return "the build file does not exist"
     except (OSError, UnicodeDecodeError) as error:
-        raise CheckFailed(Problem(f"cannot read the build file: {error}", Place(str(path)), hint)) from None
-    if present == text:
-        click.echo(f"{path} is up to date")
-        return
+        return f"cannot read the build file: {error}"
+    if present == file.text:
+        return None
     lines = list(
-        difflib.unified_diff(present.splitlines(), text.splitlines(), str(path), "what would be written", lineterm="")
+        difflib.unified_diff(
+            present.splitlines(), file.text.splitlines(), str(file.path), "what would be written", lineterm=""
+        )
     )
     shown = lines[:_DIFF_LINES]
     if len(lines) > len(shown):
         shown.append(f"[... {len(lines) - len(shown)} more lines]")
     difference = "\n  ".join(shown)
-    raise CheckFailed(Problem(f"the build file is not up to date\n  {difference}", Place(str(path)), hint))
+    return f"the build file is not up to date\n  {difference}"

@@ -17,10 +17,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import dispatchgen
-from dispatchgen.errors import DispatchgenError, Problem, ToolError
+from dispatchgen.errors import DispatchgenError
 from dispatchgen.files import write_if_changed
 from dispatchgen.iree import tools
-from dispatchgen.manifest.sources import package_folders
+from dispatchgen.render.lookup import find_packages, find_programs
 from dispatchgen.render.quote import cmake_list, cmake_string
 
 #: Distributions whose upgrade may change what the rules were told.
@@ -43,8 +43,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--package", action="append", default=[], help="find the folder of this Python package")
     options = parser.parse_args(arguments)
     try:
-        programs = _find_programs(options.program, options.host_bin_dir)
-        folders = _find_packages(options.package)
+        programs = find_programs(options.program, tools.explicit_folder(options.host_bin_dir))
+        folders = find_packages(options.package)
         iree_compile = options.version_of or programs.get("iree-compile")
         version = tools.compiler_version(iree_compile) if iree_compile else ""
         if iree_compile:
@@ -54,31 +54,6 @@ def main(arguments: Sequence[str]) -> int:
         print(error, file=sys.stderr)
         return error.exit_code
     return 0
-
-
-def _find_programs(names: Sequence[str], host_bin_dir: Path | None) -> dict[str, Path]:
-    folder = tools.explicit_folder(host_bin_dir)
-    found = {name: tools.find_program(name, folder) for name in names}
-    problems = [tools.missing(name, folder) for name, path in found.items() if path is None]
-    if problems:
-        raise ToolError(*problems)
-    return {name: path for name, path in found.items() if path is not None}
-
-
-def _find_packages(names: Sequence[str]) -> dict[str, Path]:
-    """Folder of each Python package, found without importing it."""
-    folders: dict[str, Path] = {}
-    problems: list[Problem] = []
-    for name in names:
-        found = package_folders(name)
-        if not found:
-            message = f"the Python package {name}, which ships a model, is not installed for {sys.executable}"
-            problems.append(Problem(message, hint=f"{sys.executable} -m pip install {name}"))
-        else:
-            folders[name] = found[0]
-    if problems:
-        raise ToolError(*problems)
-    return folders
 
 
 def _write_answers(output: Path, programs: dict[str, Path], folders: dict[str, Path], version: str) -> None:

@@ -1,0 +1,132 @@
+"""What a suite's build files call the rules with: one call per model and backend, the same in every build system.
+
+A call carries all that the rule needs: neither the manifest nor the locks of other models are inputs of the build. It
+is a function of the manifest and the locks alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dispatchgen.errors import LockError, ManifestError, Place, Problem
+from dispatchgen.iree.flags import compile_flags, import_flags
+from dispatchgen.lock.schema import Lock
+from dispatchgen.lock.store import renew_command
+from dispatchgen.manifest.suite import Backend, Model, Source, Suite
+
+#: A value of a keyword: a text, a number, a list of texts, or lists of texts by name.
+Value = str | int | Sequence[str] | Mapping[str, Sequence[str]]
+#: Keyword, in lower case, and its value. Keywords whose value is empty or the rule's own default are left out.
+Arguments = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class SuiteCall:
+    """The call of `iree_dispatch_benchmark_suite` for a model on a backend."""
+
+    model: Model
+    backend: Backend
+    arguments: Arguments
+
+    @property
+    def name(self) -> str:
+        """Name of the suite. Two suites may have the same, where ids hold `_`."""
+        return f"{self.model.id}_{self.backend.id}"
+
+
+def suite_calls(suite: Suite, locks: Mapping[str, Lock]) -> list[SuiteCall]:
+    """The calls for all models and backends, sorted by their ids.
+
+    Args:
+      suite: The manifest's whole.
+      locks: Lock of each model, by the model's id.
+
+    Raises:
+      LockError: a lock is missing, or lists nothing for a backend that the model uses.
+    """
+    pairs = sorted(
+        ((model, suite.backend(backend_id)) for model in suite.models for backend_id in model.backends),
+        key=lambda pair: (pair[0].id, pair[1].id),
+    )
+    _check_locks(suite, locks, pairs)
+    return [
+        SuiteCall(model, backend, present(_suite_arguments(suite, model, backend, locks[model.id])))
+        for model, backend in pairs
+    ]
+
+
+def package_names(calls: Sequence[SuiteCall]) -> list[str]:
+    """The Python packages that sources lie in, sorted."""
+    return sorted({call.model.source.package for call in calls if call.model.source.package is not None})
+
+
+def present(arguments: Mapping[str, Value | None]) -> Arguments:
+    """The arguments that have a value; no number of ours is zero."""
+    return {keyword: value for keyword, value in arguments.items() if value}
+
+
+def refuse(suite: Suite, calls: Sequence[SuiteCall], system: str, refused: Refused) -> None:
+    """Raises ManifestError with all strings of the calls that a build system cannot carry.
+
+    Args:
+      system: Name of the build system.
+      refused: Yields each such string of a call, with the reason.
+    """
+    problems: dict[str, Problem] = {}
+    for call in calls:
+        for text, reason in refused(call):
+            message = f"{system} cannot carry {text!r} of model {call.model.name!r} on backend {call.backend.name!r}"
+            problems.setdefault(text, Problem(f"{message}: {reason}", Place(str(suite.manifest), call.model.line)))
+    if problems:
+        raise ManifestError(*problems.values())
+
+
+Refused = Callable[[SuiteCall], Iterator[tuple[str, str]]]
+
+
+def _suite_arguments(suite: Suite, model: Model, backend: Backend, lock: Lock) -> Mapping[str, Value | None]:
+    run = model.run
+    return {
+        "name": f"{model.id}_{backend.id}",
+        "model": model.id,
+        "backend": backend.id,
+        "src": _source(model.source),
+        "lock": suite.lock_path(model).relative_to(suite.root).as_posix(),
+        "import_flags": import_flags(model) if model.source.format == "onnx" else None,
+        "compile_flags": compile_flags(model, backend),
+        "dispatches": sorted(dispatch.name for dispatch in lock.backends[backend.id].dispatches),
+        "calls": sorted(call.name for call in lock.calls),
+        "parameters": model.parameters,
+        "devices": [f"{device.id}={device.uri}" for device in backend.devices],
+        "run_flags": [f"{device.id}={flag}" for device in backend.devices for flag in device.run_flags],
+        "device_labels": [f"{device.id}={label}" for device in backend.devices for label in sorted(set(device.labels))],
+        "labels": sorted({*model.labels, *backend.labels}),
+        "presets": sorted(preset.id for preset in suite.presets if preset.selects(model, backend)),
+        "min_time": run.min_time,
+        "repetitions": None if run.repetitions == 1 else run.repetitions,
+        "batch_size": None if run.batch_size == 1 else run.batch_size,
+    }
+
+
+def _source(source: Source) -> str:
+    """The source as the rules take it. A path that looks like a file of a package is made to look like a path."""
+    text = str(source)
+    return f"./{text}" if source.package is None and text.startswith("package:") else text
+
+
+def _check_locks(suite: Suite, locks: Mapping[str, Lock], pairs: Sequence[tuple[Model, Backend]]) -> None:
+    problems = []
+    for model, backend in pairs:
+        lock = locks.get(model.id)
+        if lock is None:
+            message = f"model {model.name!r} has no lock file"
+        elif backend.id not in lock.backends:
+            message = f"the lock of model {model.name!r} lists nothing for backend {backend.name!r}"
+        else:
+            continue
+        problems.append(
+            Problem(message, Place(str(suite.lock_path(model))), renew_command(suite.lock_path(model), suite.manifest))
+        )
+    if problems:
+        raise LockError(*problems)

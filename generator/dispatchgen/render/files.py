@@ -1,0 +1,59 @@
+"""The build files of a suite: where each is, and its text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dispatchgen.errors import OutputError, Place, Problem
+from dispatchgen.lock.schema import Lock
+from dispatchgen.manifest.suite import Suite
+from dispatchgen.render.bazel import render_bazel
+from dispatchgen.render.cmake import render_cmake
+
+#: Names of a Bazel package's build file. Bazel reads the first that there is.
+BAZEL_FILES = ("BUILD.bazel", "BUILD")
+
+
+@dataclass(frozen=True)
+class BuildFile:
+    """A file that `dispatchgen generate` writes."""
+
+    path: Path
+    text: str
+
+
+def cmake_file(suite: Suite, locks: Mapping[str, Lock], output: Path | None = None) -> BuildFile:
+    """The CMakeLists.txt of a suite, by default in the suite's folder. Raises as `render_cmake` does."""
+    path = output if output is not None else suite.root / "CMakeLists.txt"
+    return BuildFile(path, render_cmake(suite, locks, package_dir=_package_dir(suite, path)))
+
+
+def bazel_file(suite: Suite, locks: Mapping[str, Lock], output: Path | None = None) -> BuildFile:
+    """The build file of a suite for Bazel, by default the one that the suite's folder has, or BUILD.bazel there.
+
+    Raises OutputError where Bazel would not read the file as the suite's, and as `render_bazel` does.
+    """
+    there = [suite.root / name for name in BAZEL_FILES if (suite.root / name).is_file()]
+    path = output if output is not None else (there or [suite.root / BAZEL_FILES[0]])[0]
+    _check_bazel_path(suite, path, there)
+    return BuildFile(path, render_bazel(suite, locks))
+
+
+def _check_bazel_path(suite: Suite, path: Path, there: list[Path]) -> None:
+    """Raises OutputError where Bazel would not read a file as the only build file of the suite's folder."""
+    if path.name not in BAZEL_FILES or path.parent.resolve() != suite.root.resolve():
+        message = "a build file of Bazel is BUILD.bazel or BUILD in the suite's folder: labels are relative to it"
+        raise OutputError(Problem(message, Place(str(path)), f"-o {suite.root / BAZEL_FILES[0]}"))
+    others = [other for other in there if other.name != path.name]
+    if others:
+        message = f"the folder has the build file {others[0].name}: of two, Bazel reads {BAZEL_FILES[0]} alone"
+        raise OutputError(Problem(message, Place(str(path)), f"-o {others[0]}, or remove one of them"))
+
+
+def _package_dir(suite: Suite, path: Path) -> str | None:
+    """Path from the generated file's folder to the suite's, or None where they are the same."""
+    relative = os.path.relpath(suite.root.resolve(), path.parent.resolve())
+    return None if relative == os.curdir else Path(relative).as_posix()

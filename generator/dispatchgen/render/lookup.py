@@ -1,0 +1,39 @@
+"""Finding, for build files, what is installed: IREE's programs and Python packages that ship models."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from dispatchgen.errors import Problem, ToolError
+from dispatchgen.iree import tools
+from dispatchgen.manifest.sources import package_folders
+
+
+def find_programs(names: Sequence[str], folder: Path | None) -> dict[str, Path]:
+    """Path of each of IREE's programs; `folder` is the one that the user named, if any.
+
+    Raises ToolError with all that were not found, and where they were looked for.
+    """
+    found = {name: tools.find_program(name, folder) for name in names}
+    problems = [tools.missing(name, folder) for name, path in found.items() if path is None]
+    if problems:
+        raise ToolError(*problems)
+    return {name: path for name, path in found.items() if path is not None}
+
+
+def find_packages(names: Sequence[str]) -> dict[str, Path]:
+    """Folder of each Python package, found without importing it. Raises ToolError with all that are not installed."""
+    folders: dict[str, Path] = {}
+    problems: list[Problem] = []
+    for name in names:
+        found = package_folders(name)
+        if not found:
+            message = f"the Python package {name}, which ships a model, is not installed for {sys.executable}"
+            problems.append(Problem(message, hint=f"{sys.executable} -m pip install {name}"))
+        else:
+            folders[name] = found[0]
+    if problems:
+        raise ToolError(*problems)
+    return folders

@@ -1,0 +1,42 @@
+"""Text that users wrote, as strings of Starlark code. Nothing else in dispatchgen quotes for Starlark.
+
+Files are written in what Starlark and Python have in common: bazel_to_cmake executes BUILD files as Python.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+
+def starlark_string(text: str) -> str:
+    """A string literal of Starlark, and of Python, whose value is `text`. `text_refusal` must accept it."""
+    return '"' + re.sub(r'([\\"])', r"\\\1", text) + '"'
+
+
+def starlark_comment(text: str) -> str:
+    """`text` for a comment: what would end the line is shown as an escape."""
+    return "".join(repr(char)[1:-1] if _is_control(char) else char for char in text)
+
+
+def text_refusal(text: str) -> str | None:
+    """Why Bazel cannot carry `text` to a program; None if it can."""
+    found = next((char for char in text if _is_control(char)), None)
+    return None if found is None else f"it holds the control character {found!r}, which cannot be passed to a command"
+
+
+def path_refusal(path: str) -> str | None:
+    """Why Bazel cannot have a target for the file of this path, relative to a package; None if it can."""
+    found = next((char for char in path if char in ":\\`"), None)
+    if found is not None:
+        return f"it holds {found!r}, which the name of a target cannot have"
+    if path.startswith("/"):
+        return "it is absolute, and Bazel reads files of its workspace only"
+    if ".." in path.split("/"):
+        return "it leaves the suite's folder, and a target lies in its package"
+    return text_refusal(path)
+
+
+def _is_control(char: str) -> bool:
+    """Whether it is a control character, a separator of lines or half of a surrogate pair."""
+    return unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}
