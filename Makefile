@@ -2,6 +2,7 @@
 #
 #   make demo          benchmark the dispatches of the samples and print the tables
 #   make test          run the tests               (PYTEST_FLAGS="-m 'not slow'" for the quick ones)
+#   make buildgrid     a remote cache on this machine for the tests of Bazel, which are skipped without (Python >= 3.11)
 #   make lint          ruff, mypy
 #   make bench         run the benchmarks of dispatchgen itself
 #   make docs          write the generated pages of docs/ anew
@@ -28,7 +29,7 @@ export PATH := $(CURDIR)/$(bin):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench docs requirements clean FORCE
+.PHONY: help setup demo test buildgrid lint bench docs requirements clean FORCE
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -59,6 +60,14 @@ demo: $(stamp)
 test: $(stamp)
 	$(bin)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal $(PYTEST_FLAGS)
 
+# An environment of its own: its dependencies are many, and none of them is ours.
+buildgrid: .venv/buildgrid/.installed
+
+.venv/buildgrid/.installed: requirements/buildgrid.txt
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install --quiet -r requirements/buildgrid.txt
+	@touch $@
+
 lint: $(stamp)
 	$(bin)/ruff check
 	$(bin)/ruff format --check
@@ -77,6 +86,8 @@ requirements: $(stamp)
 	$(bin)/uv pip compile --quiet --upgrade --universal --python-version 3.10 --extra dev \
 	  --no-emit-package dispatchgen --no-emit-package iree-base-compiler --no-emit-package iree-base-runtime \
 	  --custom-compile-command "make requirements" pyproject.toml --output-file requirements/dev.txt
+	echo 'buildgrid~=0.4.4' | $(bin)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+	  --custom-compile-command "make requirements" - --output-file requirements/buildgrid.txt
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
