@@ -23,6 +23,8 @@ from dispatchgen.iree.tools import (
     find_program,
     missing,
     program_version,
+    release_of,
+    versions_differ,
     wheel_version,
 )
 
@@ -92,10 +94,10 @@ def _bindings(compiler: Finding) -> Finding:
     if version is None:
         text = f"the Python package iree.compiler is not installed for {sys.executable}"
         return Finding(subject, Verdict.ERROR, text, "pip install iree-base-compiler")
-    if compiler.version is None or compiler.version == UNKNOWN_VERSION or version == UNKNOWN_VERSION:
+    if compiler.version is None or release_of(compiler.version) is None or release_of(version) is None:
         return Finding(subject, Verdict.OK, f"{version}; cannot be compared with iree-compile", version=version)
-    release = compiler.version.split(" ", 1)[0]
-    if release != version:
+    if versions_differ(compiler.version, version):
+        release = compiler.version.split(" ", 1)[0]
         text = f"{version}, but iree-compile is {release}: they may not read the IR it writes"
         hint = f"pip install iree-base-compiler=={re.sub(r'rc.*', '', release)}, or another iree-compile"
         return Finding(subject, Verdict.WARNING, text, hint, version)

@@ -15,7 +15,7 @@ from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
 from dispatchgen.buildtree.state import state_after
 from dispatchgen.errors import DispatchgenError, Problem
-from dispatchgen.iree.tools import Tools, explicit_folder, find_tools, program_version
+from dispatchgen.iree.tools import Tools, explicit_folder, find_tools, other_build_note, program_version
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.update import Change, raise_all, update_locks
 from dispatchgen.manifest.suite import Suite
@@ -57,9 +57,14 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
     folder = (options.build_dir or whole.root / ".dispatchgen").absolute()
     check_build_folder(folder)
     tools, programs = _find_programs(options)
+    note = other_build_note(tools.compiler_version, tools.bindings_version)
+    if note is not None:
+        observer.say(f"note: {note}")
     locks, unlocked = _lock(whole, selected, tools, options, observer)
     problems = [problem for of_model in unlocked.values() for problem in of_model]
-    suite = replace(selected, models=tuple(model for model in selected.models if model.id in locks))
+    # The locks are current: what the manifest says of drift is for other builds.
+    locked = (replace(model, drift="error") for model in selected.models if model.id in locks)
+    suite = replace(selected, models=tuple(locked))
     if not suite.models:
         raise DispatchgenError(*problems)
     settings = dict(options.run_settings or {})

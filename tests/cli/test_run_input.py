@@ -50,6 +50,17 @@ def test_bad_input_is_said(suite: Path, arguments: tuple[str, ...], message: str
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.parametrize("command", ["lock", "run"])
+def test_bindings_of_another_build_than_the_compiler_are_said(suite: Path, command: str) -> None:
+    compiler = suite / "bin" / "iree-compile"
+    compiler.parent.mkdir()
+    compiler.write_text("#!/bin/sh\n[ $1 = --version ] && echo '  IREE compiler version 9.1.0rc20300101 @ 0123abcd'\n")
+    compiler.chmod(0o755)
+    result = support.run_cli(command, "--iree-host-bin-dir", "bin", cwd=suite)
+    assert "note: iree-compile is 9.1.0rc20300101 @ 0123abcd, the Python bindings are 3.1" in result.stderr
+    assert result.code == 2
+
+
 def test_several_wrong_names_are_said_at_once(suite: Path) -> None:
     result = support.run_cli("run", "--model", "x", "--shape", "y", "--preset", "z", cwd=suite)
     assert result.code == 2

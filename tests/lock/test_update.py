@@ -195,6 +195,7 @@ IRRELEVANT: dict[str, dict[str, Any]] = {
     "labels": {"labels": ("large",)},
     "run": {"run": RunSettings("1s", 3, 16)},
     "parameters": {"parameters": ("w.irpa",)},
+    "drift": {"drift": "allow"},
     "line": {"line": 77},
     "other backend's flags": {"compile_flags": {"cpu": (), "vmvx": ("--x",)}},
     "place of the source": {"source": Source("elsewhere/m.mlir", "mlir")},

@@ -39,11 +39,13 @@ def test_smallest_manifest(load_text: LoadText) -> None:
     assert model.backends == ("cpu",)
     assert model.compile_flags == {"cpu": ()}
     assert model.run == RunSettings(None, 1, 1)
+    assert model.drift == "error"
 
 
 _FULL = """
 version: 1
 bindings: fused
+drift: allow
 run: {min_time: 0.5s, repetitions: 3}
 backends:
   my cpu:
@@ -75,6 +77,7 @@ models:
     backend_flags: {gpu: [--iree-vulkan-target=rdna3]}
     labels: [large]
     bindings: isolated
+    drift: error
     run: {min_time: 100x, batch_size: 4}
   code: {source: sub/n.mlirbc, entry: main, inputs: [f32], shapes: {label: only}}
 presets:
@@ -115,6 +118,7 @@ def test_everything(load_text: LoadText) -> None:
     assert encoder.backends == ("gpu", "my_cpu")
     assert encoder.compile_flags == {"gpu": ("-O1", "--iree-vulkan-target=rdna3"), "my_cpu": ("-O1",)}
     assert encoder.bindings == "isolated"
+    assert (encoder.drift, code.drift) == ("error", "allow")
     assert encoder.run == RunSettings("100x", 3, 4)
     assert code.inputs == {None: (Input("f32", None),)}
     assert code.shapes == (Shape("only"),)

@@ -16,7 +16,7 @@ from rich.console import Console
 from dispatchgen.cli.options import host_bin_dir_option, timeout_option
 from dispatchgen.cli.progress import say, showing
 from dispatchgen.errors import CheckFailed, DispatchgenError, Place, Problem
-from dispatchgen.iree.tools import find_tools
+from dispatchgen.iree.tools import Tools, find_tools, other_build_note
 from dispatchgen.lock.store import locks_of_no_model, renew_command
 from dispatchgen.lock.update import Change, Check, Update, check_locks, coverage, update_locks
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
@@ -75,8 +75,17 @@ def command(
         _update(suite, selected, arguments)
 
 
-def _update(suite: Suite, models: tuple[Model, ...], arguments: _Arguments) -> None:
+def _tools(arguments: _Arguments) -> Tools:
+    """IREE's programs; says where the Python bindings do not belong to them."""
     tools = find_tools(arguments.iree_host_bin_dir)
+    note = other_build_note(tools.compiler_version, tools.bindings_version)
+    if note is not None:
+        click.echo(f"note: {note}", err=True)
+    return tools
+
+
+def _update(suite: Suite, models: tuple[Model, ...], arguments: _Arguments) -> None:
+    tools = _tools(arguments)
     start = partial(
         update_locks, tools, suite, models, force=arguments.force, jobs=arguments.jobs, timeout=arguments.timeout
     )
@@ -87,7 +96,7 @@ def _update(suite: Suite, models: tuple[Model, ...], arguments: _Arguments) -> N
 
 
 def _check(suite: Suite, models: tuple[Model, ...], arguments: _Arguments) -> None:
-    tools = find_tools(arguments.iree_host_bin_dir)
+    tools = _tools(arguments)
     start = partial(check_locks, tools, suite, models, jobs=arguments.jobs, timeout=arguments.timeout)
     checks = _follow("checking", models, start, lambda check: "as locked" if check.ok else _verdict(check))
     problems = [problem for check in checks for problem in check.problems]

@@ -106,7 +106,7 @@ def made_from(tools: Tools, suite: Suite, model: Model) -> MadeFrom:
 def settings_digest(model: Model, backend: Backend) -> str:
     """SHA-256 of all that the manifest says and that the dispatches of `model` on `backend` depend on.
 
-    Labels, presets, devices, run settings and the place of the source file are not among it.
+    Labels, presets, devices, run settings, what drift means and the place of the source file are not among it.
     """
     data = {
         "format": model.source.format,

@@ -189,6 +189,7 @@ class Resolver:
             compile_flags=self._compile_flags(path, section, backends, used),
             labels=tuple(section.labels),
             bindings=section.bindings or self.manifest.bindings,
+            drift=section.drift or self.manifest.drift,
             run=run,
             line=lines.get(name),
         )

@@ -22,7 +22,7 @@ from pydantic import (
 from dispatchgen.manifest.flags import compile_flag_problem, import_flag_problem, run_flag_problem
 from dispatchgen.manifest.inputs import MAX_SIZE, make_input, parse_input
 from dispatchgen.manifest.names import show
-from dispatchgen.manifest.suite import Bindings, Input
+from dispatchgen.manifest.suite import Bindings, Drift, Input
 
 #: Version of the manifest's format that this dispatchgen reads.
 MANIFEST_VERSION = 1
@@ -306,6 +306,7 @@ class ModelSection(_Section):
     )
     labels: list[Text] = Field(default=[], description="Labels of all tests of this model, e.g. `large`.")
     bindings: Bindings | None = Field(default=None, description="Overrides the manifest's `bindings`.")
+    drift: Drift | None = Field(default=None, description="Overrides the manifest's `drift`.")
     run: RunSection = Field(default_factory=RunSection, description="Overrides single keys of the manifest's `run`.")
 
 
@@ -336,6 +337,13 @@ class Manifest(_Section):
         default="isolated",
         description="`isolated`: each tensor is a buffer of its own, so dispatches keep their names and content when "
         "the program around them changes. `fused`: buffers as in a deployed program.",
+    )
+    drift: Drift = Field(
+        default="error",
+        description="What a build does where the dispatches of a model are no longer those of its lock. `error`: it "
+        "fails, and names the command that renews the lock. `allow`, for nightly builds against a moving compiler: it "
+        "goes on, the tests of what is missing are skipped with the reason, and what is new is listed. "
+        "(`dispatchgen run` renews locks itself: there it means nothing.)",
     )
     run: RunSection = Field(
         default_factory=RunSection, description="How benchmarks are timed; a model can override single keys."

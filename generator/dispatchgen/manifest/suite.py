@@ -105,6 +105,7 @@ class Model:
     compile_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     bindings: Bindings = "isolated"
+    drift: Drift = "error"
     run: RunSettings = RunSettings()
     line: int | None = None  #: 1-based line of the model in the manifest, for messages.
 

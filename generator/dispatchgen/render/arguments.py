@@ -106,6 +106,7 @@ def _suite_arguments(suite: Suite, model: Model, backend: Backend, lock: Lock) -
         "min_time": run.min_time,
         "repetitions": None if run.repetitions == 1 else run.repetitions,
         "batch_size": None if run.batch_size == 1 else run.batch_size,
+        "drift": None if model.drift == "error" else model.drift,
     }
 
 
