@@ -1,0 +1,97 @@
+"""Answers all questions of Bazel's repository rule, in one process: `python -m dispatchgen.render.bazel_probe`.
+
+Prints JSON:
+
+- `links`: path in the repository -> file or folder on this machine, of all that actions run or read.
+- `version`: of iree-compile.
+- `linker`, `importer`, `shared_python`: whether there are iree-lld and the importer, and whether Python is a library.
+- `warnings`: texts for the user.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from dispatchgen.errors import DispatchgenError
+from dispatchgen.iree import tools
+from dispatchgen.render.lookup import find_packages, find_programs
+from dispatchgen.render.python_files import HOME, Links, dispatchgen_links, importer_links, python_links
+
+_PROGRAMS = ("iree-compile", "iree-benchmark-module")
+_LINKER = "iree-lld"
+#: What iree-compile loads, beside it or, in an install tree, in `../lib`.
+_LIBRARIES = ("libIREECompiler.so*", "libIREECompiler.dylib", "iree_platform_libs")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints the answers; returns the exit code: 2 with all problems on stderr when something was not found."""
+    parser = argparse.ArgumentParser(prog="dispatchgen.render.bazel_probe", description=__doc__)
+    parser.add_argument("--tools-dir", type=Path, help="look for programs here first, or in bin/ of this folder")
+    parser.add_argument("--package", action="append", default=[], help="find the folder of this Python package")
+    options = parser.parse_args(arguments)
+    try:
+        answers = _answers(options.tools_dir, options.package)
+    except DispatchgenError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    print(json.dumps(answers, indent=1, sort_keys=True))
+    return 0
+
+
+def _answers(tools_dir: Path | None, packages: Sequence[str]) -> Mapping[str, object]:
+    programs = find_programs(_PROGRAMS, _programs_folder(tools.explicit_folder(tools_dir)))
+    version = tools.compiler_version(programs["iree-compile"])
+    tools.check_version(programs["iree-compile"], version)
+    python = python_links()
+    importer = importer_links()
+    links = program_links(programs) | python | dispatchgen_links() | importer
+    links |= {f"packages/{name}": folder for name, folder in find_packages(packages).items()}
+    return {
+        "importer": bool(importer),
+        "linker": f"bin/{_LINKER}" in links,
+        "links": {path: str(target) for path, target in links.items()},
+        "shared_python": any(path.startswith(f"{HOME}/lib/libpython") for path in python),
+        "version": version,
+        "warnings": list(_warnings(version, programs["iree-benchmark-module"])),
+    }
+
+
+def _programs_folder(folder: Path | None) -> Path | None:
+    """The folder of programs where the user named an install tree as a whole."""
+    below = folder / "bin" if folder is not None else None
+    return below if folder is not None and below is not None and not _has_compiler(folder) and _has_compiler(below) else folder
+
+
+def _has_compiler(folder: Path) -> bool:
+    return (folder / "iree-compile").is_file()
+
+
+def program_links(programs: Mapping[str, Path]) -> Links:
+    """The programs in `bin/`, with the linker, and with the compiler's library where the compiler looks for it."""
+    links = {f"bin/{name}": path for name, path in programs.items()}
+    compiler = programs["iree-compile"].resolve()  # its library is beside the file, not beside a link to it
+    linker = compiler.parent / _LINKER
+    if linker.is_file():
+        links[f"bin/{_LINKER}"] = linker
+    for there, here in ((compiler.parent, "bin"), (compiler.parent.parent / "lib", "lib")):
+        for pattern in _LIBRARIES:
+            links |= {f"{here}/{path.name}": path for path in there.glob(pattern)}
+    return links
+
+
+def _warnings(compiler: str, benchmark_module: Path) -> Iterator[str]:
+    """What to say where the tools are of different versions."""
+    note = tools.other_build_note(compiler, tools.wheel_version("iree.compiler"))
+    if note is not None:
+        yield note
+    runtime = tools.program_version(benchmark_module)
+    if runtime is not None and tools.versions_differ(compiler, runtime):
+        yield f"iree-compile is {compiler}, iree-benchmark-module is {runtime}: it may not run what the compiler makes"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,86 @@
+# Copyright 2026 The dispatchgen Authors
+#
+# Licensed under the Apache License v2.0 with LLVM Exceptions.
+# See https://llvm.org/LICENSE.txt for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# Made by iree_tools_repository(). Files are looked up anew in each build: what is upgraded in place is seen.
+
+load("%{defs}", "iree_dispatch_tools")
+
+package(default_visibility = ["//visibility:public"])
+
+iree_dispatch_tools(
+    name = "tools",
+    benchmark_tool = "bin/iree-benchmark-module",
+    compile_data = [":compile_files"],
+    compile_tool = "bin/iree-compile",
+    dispatchgen_data = [":dispatchgen_files"],
+    dispatchgen_tool = "dispatchgen",
+    import_data = [":import_files"],
+    import_tool = %{import_tool},
+    linker_tool = %{linker_tool},
+)
+
+exports_files(["IREE_VERSION"] + glob(
+    [
+        "bin/iree-*",
+        "dispatchgen",
+        "import_onnx",
+        "packages/**/*.mlir",
+        "packages/**/*.mlirbc",
+        "packages/**/*.onnx",
+    ],
+    allow_empty = True,
+))
+
+# What iree-compile reads besides its input. The version stands for what the program loads from elsewhere.
+filegroup(
+    name = "compile_files",
+    srcs = ["IREE_VERSION"] + glob(
+        [
+            "bin/iree_platform_libs/**",
+            "bin/libIREECompiler.*",
+            "lib/iree_platform_libs/**",
+            "lib/libIREECompiler.*",
+        ],
+        allow_empty = True,
+    ),
+)
+
+# What dispatchgen reads besides its launcher: Python, with its standard library, and packages.
+filegroup(
+    name = "dispatchgen_files",
+    srcs = ["python/bin/python3"] + glob(
+        [
+            "python/**/*.py",
+            "python/**/*.so",
+            "python/**/*.so.*",
+            "site-packages/**/*.py",
+            "site-packages/**/*.so",
+            "site-packages/**/*.so.*",
+        ],
+        allow_empty = True,
+        exclude = [
+            "**/test/**",
+            "**/tests/**",
+        ],
+    ),
+)
+
+# What the importer of .onnx models reads besides its launcher.
+filegroup(
+    name = "import_files",
+    srcs = [":dispatchgen_files"] + glob(
+        [
+            "import-site-packages/**/*.py",
+            "import-site-packages/**/*.so",
+            "import-site-packages/**/*.so.*",
+        ],
+        allow_empty = True,
+        exclude = [
+            "**/test/**",
+            "**/tests/**",
+        ],
+    ),
+)

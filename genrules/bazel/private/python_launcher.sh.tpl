@@ -1,0 +1,17 @@
+#!/bin/sh
+# Runs %{name} with the Python and the packages that lie beside this file, and with no others.
+set -eu
+case "$0" in
+  */*) root=${0%/*} ;;
+  *) root=. ;;
+esac
+root=$(CDPATH='' cd -- "$root" && pwd)
+export PYTHONHOME="$root/python"
+export PYTHONPATH="$root/site-packages:$root/import-site-packages:$root/packages"
+export LD_LIBRARY_PATH="$root/python/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+# -S: no packages of the machine; -s: none of the user; the empty entry of the path is the working directory.
+exec "$root/python/bin/python3" -B -S -s -X utf8 -c '
+import sys
+sys.path = [entry for entry in sys.path if entry]
+sys.argv[0] = "%{name}"
+%{run}' "$@"
