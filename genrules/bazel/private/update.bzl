@@ -1,0 +1,102 @@
+# Copyright 2026 The dispatchgen Authors
+#
+# Licensed under the Apache License v2.0 with LLVM Exceptions.
+# See https://llvm.org/LICENSE.txt for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Renews the lock files and build files of a suite, and tests that they are current.
+
+The twins of write_source_files() of bazel-lib: a target to run, which writes into the source tree, and a test that names
+that target when it fails.
+"""
+
+load(":providers.bzl", "IreeDispatchToolsInfo")
+load(":quote.bzl", "quote")
+load(":tools.bzl", "TOOLS_ATTR")
+
+def _update_impl(ctx):
+    tools = ctx.attr.tools[IreeDispatchToolsInfo]
+    command = ["update", tools.dispatchgen.executable.short_path, _manifest(ctx), tools.compile.executable.short_path]
+
+    # Files of the workspace are read where they are; those that a Python package ships, in the runfiles.
+    shipped = [file for file in ctx.files.sources if file.owner.workspace_name != ctx.label.workspace_name]
+    files = depset(shipped, transitive = [tools.dispatchgen_files, tools.import_files, tools.compile_files])
+    return _program(ctx, command, files, [tools.dispatchgen, tools.compile])
+
+def _stale_test_impl(ctx):
+    tools = ctx.attr.tools[IreeDispatchToolsInfo]
+    command = ["check", tools.dispatchgen.executable.short_path, _manifest(ctx), str(ctx.attr.update.label)]
+    read = [ctx.file.manifest] + ctx.files.build_files + ctx.files.sources
+    command += [file.short_path for file in read if not file.short_path.startswith("../")]
+    return _program(ctx, command, depset(read, transitive = [tools.dispatchgen_files]), [tools.dispatchgen])
+
+def _manifest(ctx):
+    return ctx.file.manifest.short_path
+
+def _program(ctx, command, files, programs):
+    """The providers of a target that runs update.sh where the paths of the runfiles start."""
+    launcher = ctx.actions.declare_file(ctx.label.name)
+    ctx.actions.write(
+        output = launcher,
+        content = "\n".join([
+            "#!/bin/sh",
+            "# `bazel test` and `bazel run` start this in the folder of the runfiles; by hand it finds them itself.",
+            "[ ! -d \"$0.runfiles\" ] || cd \"$0.runfiles\"/%s || exit" % quote(ctx.workspace_name),
+            "exec /bin/sh %s \"$@\"" % " ".join([quote(word) for word in [ctx.file._script.short_path] + command]),
+            "",
+        ]),
+        is_executable = True,
+    )
+    runfiles = ctx.runfiles(
+        files = [ctx.file._script] + [program.executable for program in programs],
+        transitive_files = files,
+    )
+    return [DefaultInfo(executable = launcher, runfiles = runfiles)]
+
+_ATTRS = {
+    "manifest": attr.label(
+        doc = "The suite's manifest.",
+        allow_single_file = True,
+        mandatory = True,
+    ),
+    "sources": attr.label_list(
+        doc = "The sources and the lock files of all models.",
+        allow_files = True,
+    ),
+    "tools": TOOLS_ATTR,
+    "_script": attr.label(
+        default = "//private:update.sh",
+        allow_single_file = True,
+    ),
+}
+
+iree_dispatch_update = rule(
+    implementation = _update_impl,
+    doc = """Renews the lock files and the build files of a suite in the source tree: `bazel run`.
+
+The build files are those that dispatchgen wrote: BUILD.bazel, and a CMakeLists.txt beside it.
+""",
+    attrs = _ATTRS,
+    executable = True,
+)
+
+iree_dispatch_stale_test = rule(
+    implementation = _stale_test_impl,
+    doc = """Fails, with the command that mends it, when lock files or build files of a suite are stale.
+
+That is: a source or the manifest is not what a lock was made from, a lock was edited by hand, or a build file is not what
+the manifest and the locks say. Nothing is compiled: whether a model's dispatches are those of its lock, its build finds out.
+""",
+    attrs = dict(
+        _ATTRS,
+        build_files = attr.label_list(
+            doc = "The build files that dispatchgen wrote: BUILD.bazel, and CMakeLists.txt where there is one.",
+            allow_files = True,
+        ),
+        update = attr.label(
+            doc = "The iree_dispatch_update target that renews them.",
+            mandatory = True,
+        ),
+    ),
+    test = True,
+)

@@ -1,0 +1,38 @@
+#!/bin/sh
+# Renews the lock files and build files of a suite, or checks that they are current. Started where the paths of the
+# runfiles start, which all paths are relative to:
+#
+#   update.sh update DISPATCHGEN MANIFEST IREE_COMPILE          writes into the source tree
+#   update.sh check DISPATCHGEN MANIFEST UPDATE_TARGET FILE...  the files are all that is looked at
+set -eu
+mode=$1
+dispatchgen=$PWD/$2
+manifest=$3
+
+if [ "$mode" = update ]; then
+  bin_dir=$PWD/${4%/*}
+  if [ -z "${BUILD_WORKSPACE_DIRECTORY:-}" ]; then
+    echo "error: this writes into the source tree: start it with 'bazel run'" >&2
+    exit 2
+  fi
+  cd "$BUILD_WORKSPACE_DIRECTORY"
+  "$dispatchgen" lock "$manifest" --iree-host-bin-dir "$bin_dir"
+  exec "$dispatchgen" generate "$manifest"
+fi
+
+# A manifest may not refer to files outside its folder, and runfiles are links: the files are copied.
+update_target=$4
+shift 4
+copy=$TEST_TMPDIR/workspace
+for file in "$@"; do
+  mkdir -p "$copy/${file%/*}"
+  cp "$file" "$copy/$file"
+done
+cd "$copy"
+code=0
+"$dispatchgen" lock "$manifest" --check --no-compile && "$dispatchgen" generate "$manifest" --check || code=$?
+if [ $code = 1 ]; then
+  echo "error: what dispatchgen wrote is stale" >&2
+  echo "  try: bazel run $update_target" >&2
+fi
+exit $code
