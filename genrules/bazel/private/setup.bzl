@@ -1,0 +1,61 @@
+# Copyright 2026 The dispatchgen Authors
+#
+# Licensed under the Apache License v2.0 with LLVM Exceptions.
+# See https://llvm.org/LICENSE.txt for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""The macro for what the suites of a manifest share."""
+
+load(":check.bzl", "check_attributes", "check_ids", "fail_with", "is_inside", "repeated")
+load(":groups.bzl", "create_filegroup", "create_test_suite")
+
+def iree_dispatch_benchmark_setup(
+        name,
+        manifest = "",
+        models = {},
+        packages = [],
+        presets = {},
+        **kwargs):
+    """Creates the targets that stand for several suites, all tagged `manual`.
+
+      NAME                   the modules of all suites
+      NAME-<model>           the model on all its backends
+      NAME-preset-<preset>   all suites that the preset selects
+
+    Each has test suites beside it, `.smoke`, `.benchmarks` (timed) and `.drift`.
+
+    Args:
+      name: Prefix of the names, `iree-dispatch-benchmarks`.
+      manifest: The manifest that the suites come from.
+      models: Id of each model -> names of its suites.
+      packages: Python packages that sources of the form `package:<package>/<path>` lie in.
+      presets: Id of each preset -> names of the suites that it selects.
+      **kwargs: Attributes of all targets, such as `visibility` and `testonly`.
+    """
+    suites = [suite for model in models for suite in models[model]]
+    problems = [] if manifest else ["manifest is missing"]
+    if manifest and not is_inside(manifest):
+        problems.append("manifest '%s' is not a path inside the package: relative, without '.' and '..'" % manifest)
+    problems += check_ids(models.keys() + presets.keys() + packages)
+    problems += ["the suite '%s' is listed twice" % suite for suite in repeated(suites)]
+    for preset in presets:
+        problems += [
+            "preset %s: no model has a suite '%s'" % (preset, suite)
+            for suite in presets[preset]
+            if suite not in suites
+        ]
+    problems += check_attributes(kwargs)
+    if native.existing_rule(name):
+        problems.append("there is another target of this name in the package")
+    fail_with("iree_dispatch_benchmark_setup", name, problems)
+
+    _create_aggregate(name, suites, kwargs)
+    for model in models:
+        _create_aggregate("%s-%s" % (name, model), models[model], kwargs)
+    for preset in presets:
+        _create_aggregate("%s-preset-%s" % (name, preset), presets[preset], kwargs)
+
+def _create_aggregate(name, suites, attributes):
+    create_filegroup(name, [":" + suite for suite in suites], attributes)
+    for tests in ["smoke", "benchmarks", "drift"]:
+        create_test_suite("%s.%s" % (name, tests), [":%s.%s" % (suite, tests) for suite in suites], attributes)

@@ -1,0 +1,112 @@
+# Copyright 2026 The dispatchgen Authors
+#
+# Licensed under the Apache License v2.0 with LLVM Exceptions.
+# See https://llvm.org/LICENSE.txt for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""The programs that the rules run."""
+
+load(":providers.bzl", "IreeDispatchToolsInfo")
+
+# The attribute of the rules that start from files. Those that go on from there take the tools from the provider, so that
+# a model is extracted, compiled and run by tools that belong together.
+TOOLS_ATTR = attr.label(
+    doc = "The programs to use: an iree_dispatch_tools target.",
+    default = "//:tools",
+    providers = [IreeDispatchToolsInfo],
+)
+
+def _tools_impl(ctx):
+    benchmark_runfiles = ctx.runfiles(files = [ctx.executable.benchmark_tool] + ctx.files.benchmark_data)
+    for target in [ctx.attr.benchmark_tool] + ctx.attr.benchmark_data:
+        if target[DefaultInfo].default_runfiles:
+            benchmark_runfiles = benchmark_runfiles.merge(target[DefaultInfo].default_runfiles)
+    return [
+        IreeDispatchToolsInfo(
+            benchmark = ctx.executable.benchmark_tool,
+            benchmark_runfiles = benchmark_runfiles,
+            compile = _program(ctx.attr.compile_tool),
+            compile_files = depset(ctx.files.compile_data),
+            dispatchgen = _program(ctx.attr.dispatchgen_tool),
+            dispatchgen_files = depset(ctx.files.dispatchgen_data),
+            import_files = depset(ctx.files.import_data),
+            importer = _program(ctx.attr.import_tool),
+            linker = _program(ctx.attr.linker_tool),
+        ),
+    ]
+
+def _program(target):
+    return target[DefaultInfo].files_to_run if target else None
+
+iree_dispatch_tools = rule(
+    implementation = _tools_impl,
+    doc = """The programs that benchmark suites use.
+
+Suites take the target that the flag `--@dispatchgen//:tools` names, by default `@iree_tools//:tools`, which
+iree_tools_repository() makes of an installed IREE; or the one in their attribute `tools`. In a build that makes IREE:
+
+    iree_dispatch_tools(
+        name = "tools",
+        compile_tool = "//tools:iree-compile",
+        linker_tool = "@llvm-project//lld:lld",
+        benchmark_tool = "//tools:iree-benchmark-module",
+        dispatchgen_tool = "@iree_tools//:dispatchgen",
+        dispatchgen_data = ["@iree_tools//:dispatchgen_files"],
+    )
+""",
+    attrs = {
+        "benchmark_data": attr.label_list(
+            doc = "Files that iree-benchmark-module needs.",
+            allow_files = True,
+        ),
+        "benchmark_tool": attr.label(
+            doc = "iree-benchmark-module, which runs the tests.",
+            allow_files = True,
+            cfg = "target",
+            executable = True,
+            mandatory = True,
+        ),
+        "compile_data": attr.label_list(
+            doc = "Files that iree-compile needs, such as its library. A change of one of them is a change of the compiler.",
+            allow_files = True,
+            cfg = "exec",
+        ),
+        "compile_tool": attr.label(
+            doc = "iree-compile.",
+            allow_files = True,
+            cfg = "exec",
+            executable = True,
+            mandatory = True,
+        ),
+        "dispatchgen_data": attr.label_list(
+            doc = "Files that dispatchgen needs, such as a Python and its packages.",
+            allow_files = True,
+            cfg = "exec",
+        ),
+        "dispatchgen_tool": attr.label(
+            doc = "dispatchgen's command line, which extracts the dispatches.",
+            allow_files = True,
+            cfg = "exec",
+            executable = True,
+            mandatory = True,
+        ),
+        "import_data": attr.label_list(
+            doc = "Files that the importer needs.",
+            allow_files = True,
+            cfg = "exec",
+        ),
+        "import_tool": attr.label(
+            doc = "The importer of .onnx models, iree-import-onnx. Only suites of such models need it.",
+            allow_files = True,
+            cfg = "exec",
+            executable = True,
+        ),
+        "linker_tool": attr.label(
+            doc = "The linker for modules for CPUs, lld. Without it iree-compile looks for its own.",
+            allow_files = True,
+            cfg = "exec",
+            executable = True,
+        ),
+    },
+    provides = [IreeDispatchToolsInfo],
+)
