@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cmake_project import GENERATORS, Generator, copy_checkout
+from cmake_project import GENERATORS, Generator
+from suite_folder import copy_checkout
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cmake_project import HOST, Project, layers_model
+from cmake_project import Project
 from dispatchgen.manifest.suite import Backend, Device, Preset, RunSettings
+from suite_folder import HOST, layers_model
 
 pytestmark = pytest.mark.slow
 

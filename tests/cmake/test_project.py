@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from cmake_project import GENERATORS, HOST, Generator, Project, find_program, layers_model
+from cmake_project import GENERATORS, Generator, Project, find_program
 from dispatchgen.manifest.names import MAX_NAME
 from dispatchgen.manifest.suite import Backend, Device, Model, Preset, RunSettings, Shape, Source
+from suite_folder import HOST, layers_model
 from support import IreeTools
 
 pytestmark = pytest.mark.slow

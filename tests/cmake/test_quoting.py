@@ -16,12 +16,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from cmake_project import Generator, Project, find_program, layers_model
+from cmake_project import Generator, Project, find_program
 from dispatchgen.extract.schema import BackendDispatches, Call
 from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.manifest.suite import Backend, Device, Source
 from dispatchgen.render.cmake import render_cmake
 from dispatchgen.render.quote import SHELL_OPERATORS, cmake_string, ctest_refusal, refusal
+from suite_folder import layers_model
 
 #: Everything that means something to CMake, its lists, generator expressions, shells, Make or Ninja, and some text.
 _ALPHABET = "$<>{}()[];\"'\\@#%&|`~!*?:=,.+-^_/ aZ09\té漢\U0001f600"

@@ -15,9 +15,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cmake_project import HOST, Generator, Project, copy_checkout, find_program, layers_model
+from cmake_project import Generator, Project, find_program
 from dispatchgen.lock.modules import listed_digest
 from dispatchgen.manifest.suite import Backend, Shape
+from suite_folder import HOST, copy_checkout, layers_model
 from support import REPOSITORY, IreeTools
 
 pytestmark = pytest.mark.slow
