@@ -205,3 +205,63 @@ def test_a_build_system_must_be_named(suite: Path, run_cli: RunCli) -> None:
     result = run_cli("generate", cwd=suite)
     assert result.code == 2
     assert "--cmake" in result.stderr
+
+
+def test_what_was_generated_is_renewed(suite: Path, run_cli: RunCli) -> None:
+    run_cli("generate", "--bazel", cwd=suite)
+    _write_lock(suite, "b", "softmax_8_f32")
+    stale = run_cli("generate", "--check", cwd=suite)
+    assert stale.code == 1
+    assert stale.stderr.endswith("  try: dispatchgen generate benchmarks.yaml --bazel\n")
+    renewed = run_cli("generate", cwd=suite)
+    assert (renewed.code, renewed.stdout) == (0, "wrote BUILD.bazel\n"), renewed.stderr
+    (suite / "CMakeLists.txt").write_text("# Mine.\n")
+    assert run_cli("generate", cwd=suite).stdout == "BUILD.bazel is up to date\n"
+
+
+def test_both_build_systems(suite: Path, run_cli: RunCli) -> None:
+    first = run_cli("generate", "--bazel", "--cmake", cwd=suite)
+    assert (first.code, first.stdout) == (0, "wrote CMakeLists.txt\nwrote BUILD.bazel\n"), first.stderr
+    _write_lock(suite, "b", "softmax_8_f32")
+    stale = run_cli("generate", "--bazel", "--cmake", "--check", cwd=suite)
+    assert stale.code == 1
+    assert [line for line in stale.stderr.splitlines() if line.startswith("  at ")] == [
+        "  at CMakeLists.txt",
+        "  at BUILD.bazel",
+    ]
+    assert stale.stderr.count("  try: dispatchgen generate benchmarks.yaml --cmake --bazel\n") == 2
+    assert run_cli("generate", cwd=suite).stdout == "wrote CMakeLists.txt\nwrote BUILD.bazel\n"
+    assert run_cli("generate", "--check", cwd=suite).code == 0
+
+
+def test_one_file_is_named_for_one_build_system(suite: Path, run_cli: RunCli) -> None:
+    for options in ((), ("--cmake", "--bazel")):
+        result = run_cli("generate", *options, "-o", "x", cwd=suite)
+        assert result.code == 2
+        assert "-o names one file" in result.stderr
+
+
+@pytest.mark.parametrize("output", ["../BUILD.bazel", "models/BUILD", "BUILD.txt", "CMakeLists.txt"])
+def test_bazel_reads_a_build_file_in_the_folder_of_the_suite_only(suite: Path, run_cli: RunCli, output: str) -> None:
+    result = run_cli("generate", "--bazel", "-o", output, cwd=suite)
+    assert (result.code, result.stdout) == (2, "")
+    assert "labels are relative to it" in result.stderr
+    assert f"  at {output}\n  try: -o BUILD.bazel\n" in result.stderr
+
+
+def test_the_build_file_of_bazel_may_have_either_name(suite: Path, run_cli: RunCli) -> None:
+    assert run_cli("generate", "--bazel", "-o", "BUILD", cwd=suite).stdout == "wrote BUILD\n"
+    assert run_cli("generate", "--bazel", cwd=suite).stdout == "BUILD is up to date\n"
+    second = run_cli("generate", "--bazel", "-o", "BUILD.bazel", cwd=suite)
+    assert second.code == 2
+    assert "the folder has the build file BUILD: of two, Bazel reads BUILD.bazel alone" in second.stderr
+
+
+@pytest.mark.parametrize("name", ["BUILD.bazel", "BUILD"])
+def test_a_bazel_package_of_the_user_stays(suite: Path, run_cli: RunCli, name: str) -> None:
+    (suite / name).write_text("# Mine.\n")
+    result = run_cli("generate", "--bazel", "--cmake", cwd=suite)
+    assert (result.code, result.stdout) == (2, "")
+    assert f"error: there is a file that dispatchgen did not write\n  at {name}\n" in result.stderr
+    assert {path.name for path in suite.iterdir()} == {"benchmarks.yaml", "locks", "models", name}
+    assert (suite / name).read_text() == "# Mine.\n"

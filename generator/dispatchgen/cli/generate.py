@@ -18,7 +18,7 @@ from dispatchgen.lock.update import settings_digest
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.ownership import check_build_file, check_replaceable
-from dispatchgen.render.files import BuildFile, bazel_file, cmake_file
+from dispatchgen.render.files import BuildFile, bazel_file, cmake_file, generated_systems
 
 #: Lines of a difference that are shown.
 _DIFF_LINES = 40
@@ -40,13 +40,16 @@ _DIFF_LINES = 40
 def command(manifest: Path, cmake: bool, bazel: bool, check: bool, output: Path | None, force: bool) -> None:
     """Write the build files of the suite that MANIFEST (default: benchmarks.yaml) and the lock files describe.
 
-    A file that dispatchgen did not write is not replaced, unless with --force.
+    Without --cmake and --bazel: renew those beside the manifest that dispatchgen wrote. A file that it did not write
+    is not replaced, unless with --force.
     """
-    if not (cmake or bazel):
-        raise click.UsageError("say which build files to write: --cmake, --bazel, or both.")
-    if output is not None and cmake and bazel:
-        raise click.UsageError("-o names one file: give it with --cmake or with --bazel, not with both.")
+    if output is not None and cmake == bazel:
+        raise click.UsageError("-o names one file: give it with one of --cmake and --bazel.")
     suite = load_suite(manifest)
+    if not (cmake or bazel):
+        cmake, bazel = generated_systems(suite.root)
+        if not (cmake or bazel):
+            raise click.UsageError("there is no build file to renew: say which to write, --cmake, --bazel, or both.")
     locks = _read_locks(suite)
     stale = _stale_locks(suite, locks)
     if stale:

@@ -184,12 +184,12 @@ def renew_command(path: Path, manifest: Path | None = None) -> str:
 
 
 def generate_command(path: Path) -> str:
-    """The command that writes the CMakeLists.txt of the suite that a lock file belongs to.
+    """The command that renews the build files of the suite that a lock file belongs to.
 
     Args:
       path: Of the lock file, in a folder beside the manifest.
     """
-    return shlex.join(["dispatchgen", "generate", *_given(path), "--cmake"])
+    return shlex.join(["dispatchgen", "generate", *_given(path)])
 
 
 def _given(path: Path, manifest: Path | None = None) -> list[str]:

@@ -10,9 +10,11 @@ from pathlib import Path
 from dispatchgen.errors import OutputError, Place, Problem
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Suite
+from dispatchgen.ownership import is_generated
 from dispatchgen.render.bazel import render_bazel
 from dispatchgen.render.cmake import render_cmake
 
+CMAKE_FILE = "CMakeLists.txt"
 #: Names of a Bazel package's build file. Bazel reads the first that there is.
 BAZEL_FILES = ("BUILD.bazel", "BUILD")
 
@@ -25,9 +27,14 @@ class BuildFile:
     text: str
 
 
+def generated_systems(folder: Path) -> tuple[bool, bool]:
+    """Whether a folder has a build file that dispatchgen wrote, for CMake and for Bazel."""
+    return is_generated(folder / CMAKE_FILE), any(is_generated(folder / name) for name in BAZEL_FILES)
+
+
 def cmake_file(suite: Suite, locks: Mapping[str, Lock], output: Path | None = None) -> BuildFile:
     """The CMakeLists.txt of a suite, by default in the suite's folder. Raises as `render_cmake` does."""
-    path = output if output is not None else suite.root / "CMakeLists.txt"
+    path = output if output is not None else suite.root / CMAKE_FILE
     return BuildFile(path, render_cmake(suite, locks, package_dir=_package_dir(suite, path)))
 
 
