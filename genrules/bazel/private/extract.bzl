@@ -66,6 +66,8 @@ def _add_extract_action(ctx, tools, title, configured, folder, outputs, drift):
     if drift:
         args.add("--drift", "allow")
     args.add("--iree-compile", tools.compile.executable)
+    if ctx.attr.update:
+        args.add("--renew", "bazel run //%s:%s" % (ctx.label.package, ctx.attr.update))
     ctx.actions.run(
         executable = tools.dispatchgen,
         arguments = [args],
@@ -123,6 +125,9 @@ its own, so that only what uses a changed one is built again.
             mandatory = True,
         ),
         "tools": TOOLS_ATTR,
+        "update": attr.string(
+            doc = "Name of the target of the package that renews the lock, for messages.",
+        ),
         "_drift": attr.label(
             default = "//:drift",
             providers = [IreeDispatchSettingInfo],

@@ -8,6 +8,10 @@
 
 load(":check.bzl", "check_attributes", "check_ids", "fail_with", "is_inside", "repeated")
 load(":groups.bzl", "create_filegroup", "create_test_suite")
+load(":update.bzl", "iree_dispatch_stale_test", "iree_dispatch_update")
+
+# What `dispatchgen generate --bazel` names the target of all suites.
+SETUP_NAME = "iree-dispatch-benchmarks"
 
 def iree_dispatch_benchmark_setup(
         name,
@@ -15,14 +19,17 @@ def iree_dispatch_benchmark_setup(
         models = {},
         packages = [],
         presets = {},
+        tools = None,
         **kwargs):
     """Creates the targets that stand for several suites, all tagged `manual`.
 
       NAME                   the modules of all suites
       NAME-<model>           the model on all its backends
       NAME-preset-<preset>   all suites that the preset selects
+      NAME.update            to be run: renews the lock files and build files
+      NAME.test              test that fails where lock files or build files are stale
 
-    Each has test suites beside it, `.smoke`, `.benchmarks` (timed) and `.drift`.
+    Each of the first three has test suites beside it, `.smoke`, `.benchmarks` (timed) and `.drift`.
 
     Args:
       name: Prefix of the names, `iree-dispatch-benchmarks`.
@@ -30,6 +37,7 @@ def iree_dispatch_benchmark_setup(
       models: Id of each model -> names of its suites.
       packages: Python packages that sources of the form `package:<package>/<path>` lie in.
       presets: Id of each preset -> names of the suites that it selects.
+      tools: An iree_dispatch_tools target. Default: that of the flag `--@dispatchgen//:tools`.
       **kwargs: Attributes of all targets, such as `visibility` and `testonly`.
     """
     suites = [suite for model in models for suite in models[model]]
@@ -49,11 +57,32 @@ def iree_dispatch_benchmark_setup(
         problems.append("there is another target of this name in the package")
     fail_with("iree_dispatch_benchmark_setup", name, problems)
 
+    _create_update(name, manifest, suites, {"tools": tools} if tools else {}, kwargs)
     _create_aggregate(name, suites, kwargs)
     for model in models:
         _create_aggregate("%s-%s" % (name, model), models[model], kwargs)
     for preset in presets:
         _create_aggregate("%s-preset-%s" % (name, preset), presets[preset], kwargs)
+
+def _create_update(name, manifest, suites, tools, attributes):
+    common = dict(
+        attributes,
+        manifest = ":" + manifest,
+        sources = [":%s.sources" % suite for suite in suites],
+        tags = ["manual"],
+        **tools
+    )
+    iree_dispatch_update(
+        name = name + ".update",
+        **common
+    )
+    iree_dispatch_stale_test(
+        name = name + ".test",
+        timeout = "short",
+        build_files = native.glob(["BUILD", "BUILD.bazel", "CMakeLists.txt"], allow_empty = True),
+        update = ":%s.update" % name,
+        **common
+    )
 
 def _create_aggregate(name, suites, attributes):
     create_filegroup(name, [":" + suite for suite in suites], attributes)

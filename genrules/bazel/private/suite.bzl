@@ -11,6 +11,7 @@ load(":extract.bzl", "iree_dispatch_extract")
 load(":groups.bzl", "create_filegroup", "create_test_suite")
 load(":import.bzl", "iree_dispatch_import")
 load(":module.bzl", "iree_dispatch_module")
+load(":setup.bzl", "SETUP_NAME")
 load(":tests.bzl", "iree_dispatch_benchmark_test", "iree_dispatch_drift_test", "iree_dispatch_smoke_test")
 
 _MACRO = "iree_dispatch_benchmark_suite"
@@ -135,6 +136,7 @@ def iree_dispatch_benchmark_suite(
 
 def _create_modules(suite):
     """The steps from the program to the compiled modules."""
+    update = SETUP_NAME + ".update"
     iree_dispatch_extract(
         name = suite.name + ".dispatches",
         src = _program(suite),
@@ -146,6 +148,7 @@ def _create_modules(suite):
         lock = ":" + suite.lock,
         model = suite.model,
         tags = suite.tags,
+        update = update if native.existing_rule(update) else "",
         **dict(suite.attributes, **suite.tools)
     )
     iree_dispatch_drift_test(

@@ -7,8 +7,8 @@
 """The tests: a dispatch or a call of the whole model, once (smoke) or timed."""
 
 load(":check.bzl", "parameter_path")
+load(":launcher.bzl", "launcher")
 load(":providers.bzl", "IreeDispatchExtractInfo", "IreeDispatchModuleInfo", "IreeDispatchSettingInfo")
-load(":quote.bzl", "quote")
 
 def _smoke_test_impl(ctx):
     return _benchmark_test(ctx, [], ["--benchmark_min_time=1x"])
@@ -35,7 +35,7 @@ def _benchmark_test(ctx, options, flags):
     """The providers of a test that runs iree-benchmark-module with these flags through run_benchmark.sh."""
     module = ctx.attr.module[IreeDispatchModuleInfo]
     files = [module.vmfb, ctx.file._runner] + ctx.files.parameter_files
-    command = [ctx.file._runner.short_path] + options
+    command = ["/bin/sh", ctx.file._runner.short_path] + options
     if ctx.attr._absent_device[IreeDispatchSettingInfo].value == "skip":
         command.append("--skip-absent-device")
     if module.placeholder:
@@ -55,7 +55,7 @@ def _benchmark_test(ctx, options, flags):
     command += _parameter_flags(ctx)
     command.append("--device=%s" % ctx.attr.device)
     runfiles = ctx.runfiles(files = files).merge(module.tools.benchmark_runfiles)
-    return _launcher(ctx, command + ctx.attr.run_flags + flags, runfiles)
+    return launcher(ctx, command + ctx.attr.run_flags + flags, runfiles)
 
 def _parameter_flags(ctx):
     files = {target.label.name: target.files.to_list()[0] for target in ctx.attr.parameter_files}
@@ -65,22 +65,6 @@ def _parameter_flags(ctx):
         scope = parameter[:len(parameter) - len(path)]
         flags.append("--parameters=%s%s" % (scope, files[path].short_path))
     return flags
-
-def _launcher(ctx, command, runfiles):
-    """The providers of a test whose program is a command of /bin/sh, run where the paths of the runfiles start."""
-    launcher = ctx.actions.declare_file(ctx.label.name)
-    ctx.actions.write(
-        output = launcher,
-        content = "\n".join([
-            "#!/bin/sh",
-            "# `bazel test` and `bazel run` start this in the folder of the runfiles; by hand it finds them itself.",
-            "[ ! -d \"$0.runfiles\" ] || cd \"$0.runfiles\"/%s || exit" % quote(ctx.workspace_name),
-            "exec /bin/sh %s \"$@\"" % " ".join([quote(word) for word in command]),
-            "",
-        ]),
-        is_executable = True,
-    )
-    return [DefaultInfo(executable = launcher, runfiles = runfiles)]
 
 _ATTRS = {
     "call": attr.string(
@@ -152,19 +136,13 @@ answered from a cache: see iree_dispatch_benchmark_suite().
 
 def _drift_test_impl(ctx):
     extract = ctx.attr.extract[IreeDispatchExtractInfo]
-    title = "%s on %s" % (extract.model, extract.backend)
+    same = "the dispatches of %s on %s are those that the lock lists" % (extract.model, extract.backend)
     if not extract.drift:
-        # Had there been a difference, extraction would have failed.
-        return _launcher(
-            ctx,
-            ["-c", "echo \"$1\"", "sh", "%s: the dispatches are those that the lock lists" % title],
-            ctx.runfiles(files = [extract.index]),
-        )
-    return _launcher(
-        ctx,
-        ["-c", "echo \"$1\" && cat \"$2\"", "sh", "%s, differences from the lock:" % title, extract.drift.short_path],
-        ctx.runfiles(files = [extract.drift]),
-    )
+        # The test stands for the extraction, which fails where there is a difference.
+        return launcher(ctx, ["echo", same], ctx.runfiles(files = [extract.index]))
+    script = "if [ -s \"$1\" ]; then cat \"$1\"; else echo \"$2\"; fi"
+    command = ["/bin/sh", "-c", script, "sh", extract.drift.short_path, same]
+    return launcher(ctx, command, ctx.runfiles(files = [extract.drift]))
 
 iree_dispatch_drift_test = rule(
     implementation = _drift_test_impl,

@@ -10,8 +10,8 @@ The twins of write_source_files() of bazel-lib: a target to run, which writes in
 that target when it fails.
 """
 
+load(":launcher.bzl", "launcher")
 load(":providers.bzl", "IreeDispatchToolsInfo")
-load(":quote.bzl", "quote")
 load(":tools.bzl", "TOOLS_ATTR")
 
 def _update_impl(ctx):
@@ -35,23 +35,11 @@ def _manifest(ctx):
 
 def _program(ctx, command, files, programs):
     """The providers of a target that runs update.sh where the paths of the runfiles start."""
-    launcher = ctx.actions.declare_file(ctx.label.name)
-    ctx.actions.write(
-        output = launcher,
-        content = "\n".join([
-            "#!/bin/sh",
-            "# `bazel test` and `bazel run` start this in the folder of the runfiles; by hand it finds them itself.",
-            "[ ! -d \"$0.runfiles\" ] || cd \"$0.runfiles\"/%s || exit" % quote(ctx.workspace_name),
-            "exec /bin/sh %s \"$@\"" % " ".join([quote(word) for word in [ctx.file._script.short_path] + command]),
-            "",
-        ]),
-        is_executable = True,
-    )
     runfiles = ctx.runfiles(
         files = [ctx.file._script] + [program.executable for program in programs],
         transitive_files = files,
     )
-    return [DefaultInfo(executable = launcher, runfiles = runfiles)]
+    return launcher(ctx, ["/bin/sh", ctx.file._script.short_path] + command, runfiles)
 
 _ATTRS = {
     "manifest": attr.label(

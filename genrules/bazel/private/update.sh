@@ -10,7 +10,7 @@ dispatchgen=$PWD/$2
 manifest=$3
 
 if [ "$mode" = update ]; then
-  bin_dir=$PWD/${4%/*}
+  bin_dir=$PWD/$(dirname "$4")
   if [ -z "${BUILD_WORKSPACE_DIRECTORY:-}" ]; then
     echo "error: this writes into the source tree: start it with 'bazel run'" >&2
     exit 2
@@ -25,7 +25,7 @@ update_target=$4
 shift 4
 copy=$TEST_TMPDIR/workspace
 for file in "$@"; do
-  mkdir -p "$copy/${file%/*}"
+  mkdir -p "$(dirname "$copy/$file")"
   cp "$file" "$copy/$file"
 done
 cd "$copy"
