@@ -134,3 +134,28 @@ def test_a_temporary_folder_with_a_long_path(suite: Path, length: int) -> None:
         result = support.run_cli("lock", "--model", "mlp", cwd=suite, env={"TMPDIR": str(folder)})
         assert (result.code, result.stdout) == (0, "mlp/cpu: 2 of 2 dispatches\n"), result.stderr
         assert list(folder.iterdir()) == []
+
+
+def test_check_without_the_compiler(suite: Path, samples_dir: Path, tmp_path: Path) -> None:
+    shutil.copytree(samples_dir / "mlp" / "locks", suite / "locks")
+    nowhere = {"IREE_HOST_BIN_DIR": str(tmp_path / "nowhere")}
+    check = ("lock", "--check", "--no-compile")
+    assert support.run_cli(*check, cwd=suite, env=nowhere) == support.CliResult(0, "", "")
+
+    source = suite / "mlp.mlir"
+    source.write_text(f"// A comment.\n{source.read_text()}")
+    lock = suite / "locks" / "mlp_static.json"
+    lock.write_text(lock.read_text().replace("matmul_32x10x512", "matmul_32x11x512"))
+    stale = support.run_cli(*check, cwd=suite, env=nowhere)
+    assert stale.code == 2
+    assert "error: model mlp: its lock is stale: the source file changed\n  at locks/mlp.json\n" in stale.stderr
+    assert "error: the lock file was edited by hand" in stale.stderr
+
+    (suite / "locks" / "mlp_static.json").unlink()
+    assert "error: there is no lock file\n" in support.run_cli(*check, cwd=suite, env=nowhere).stderr
+
+
+def test_a_lock_is_made_by_compiling(suite: Path) -> None:
+    result = support.run_cli("lock", "--no-compile", cwd=suite)
+    assert result.code == 2
+    assert "--no-compile is for --check" in result.stderr

@@ -264,4 +264,4 @@ def test_a_lock_that_cannot_be_read_is_replaced_and_said(tools: Tools, tmp_path:
     (result,) = update_locks(tools, suite, suite.models)
     assert result.change is Change.WRITTEN
     assert "is not JSON" in result.unreadable[0].message
-    assert read_lock(path).made_from == made_from(tools, suite, suite.models[0])
+    assert read_lock(path).made_from == made_from(tools.compiler_version, suite, suite.models[0])

@@ -16,9 +16,9 @@ from rich.console import Console
 from dispatchgen.cli.options import host_bin_dir_option, timeout_option
 from dispatchgen.cli.progress import say, showing
 from dispatchgen.errors import CheckFailed, DispatchgenError, Place, Problem
-from dispatchgen.iree.tools import Tools, find_tools, other_build_note
+from dispatchgen.iree.tools import CompilerTools, find_compiler_tools, other_build_note
 from dispatchgen.lock.store import locks_of_no_model, renew_command
-from dispatchgen.lock.update import Change, Check, Update, check_locks, coverage, update_locks
+from dispatchgen.lock.update import Change, Check, Update, check_locks, check_origins, coverage, update_locks
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
 from dispatchgen.manifest.select import select
 from dispatchgen.manifest.suite import Model, Suite
@@ -33,6 +33,7 @@ class _Arguments:
     manifest: Path
     models: tuple[str, ...]
     check: bool
+    compile: bool
     force: bool
     jobs: int | None
     timeout: float
@@ -43,6 +44,13 @@ class _Arguments:
 @click.argument("manifest", type=click.Path(path_type=Path), default=DEFAULT_MANIFEST)
 @click.option("--model", "models", multiple=True, metavar="M", help="Only this model; may be given more than once.")
 @click.option("--check", is_flag=True, help="Write nothing; exit code 1 when a lock is stale or has drifted.")
+@click.option(
+    "--no-compile",
+    "compile_",
+    flag_value=False,
+    default=True,
+    help="With --check: only compare what the locks were made from, source and manifest; needs no compiler.",
+)
 @click.option("--force", is_flag=True, help="Make also the locks whose inputs have not changed.")
 @click.option(
     "--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="Models at a time. Default: one per processor."
@@ -53,6 +61,7 @@ def command(
     manifest: Path,
     models: tuple[str, ...],
     check: bool,
+    compile_: bool,
     force: bool,
     jobs: int | None,
     timeout: float,
@@ -62,7 +71,9 @@ def command(
 
     MANIFEST is the manifest or its folder. A lock whose source, settings and compiler have not changed is left alone.
     """
-    arguments = _Arguments(manifest, models, check, force, jobs, timeout, iree_host_bin_dir)
+    if not compile_ and not check:
+        raise click.UsageError("--no-compile is for --check: a lock is made by compiling.")
+    arguments = _Arguments(manifest, models, check, compile_, force, jobs, timeout, iree_host_bin_dir)
     # A CI system that cancels a job sends SIGTERM: to be handled as Ctrl-C is, so that no process is left behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     suite = load_suite(manifest)
@@ -75,9 +86,9 @@ def command(
         _update(suite, selected, arguments)
 
 
-def _tools(arguments: _Arguments) -> Tools:
+def _tools(arguments: _Arguments) -> CompilerTools:
     """IREE's programs; says where the Python bindings do not belong to them."""
-    tools = find_tools(arguments.iree_host_bin_dir)
+    tools = find_compiler_tools(arguments.iree_host_bin_dir)
     note = other_build_note(tools.compiler_version, tools.bindings_version)
     if note is not None:
         click.echo(f"note: {note}", err=True)
@@ -96,15 +107,19 @@ def _update(suite: Suite, models: tuple[Model, ...], arguments: _Arguments) -> N
 
 
 def _check(suite: Suite, models: tuple[Model, ...], arguments: _Arguments) -> None:
-    tools = _tools(arguments)
-    start = partial(check_locks, tools, suite, models, jobs=arguments.jobs, timeout=arguments.timeout)
-    checks = _follow("checking", models, start, lambda check: "as locked" if check.ok else _verdict(check))
+    checks = _compiled_checks(suite, models, arguments) if arguments.compile else list(check_origins(suite, models))
     problems = [problem for check in checks for problem in check.problems]
     failures = [_failure(suite, check, arguments) for check in checks if check.stale or check.drift]
     if problems:
         raise DispatchgenError(*problems, *failures)
     if failures:
         raise CheckFailed(*failures)
+
+
+def _compiled_checks(suite: Suite, models: tuple[Model, ...], arguments: _Arguments) -> list[Check]:
+    tools = _tools(arguments)
+    start = partial(check_locks, tools, suite, models, jobs=arguments.jobs, timeout=arguments.timeout)
+    return _follow("checking", models, start, lambda check: "as locked" if check.ok else _verdict(check))
 
 
 def _follow(

@@ -13,7 +13,7 @@ from pathlib import Path
 from dispatchgen.errors import ModelError, Place, Problem, ToolError
 from dispatchgen.iree import messages, process
 from dispatchgen.iree.flags import compile_flags, import_flags
-from dispatchgen.iree.tools import Tools
+from dispatchgen.iree.tools import CompilerTools
 from dispatchgen.manifest import sources
 from dispatchgen.manifest.suite import Backend, Model, Suite
 
@@ -49,19 +49,21 @@ def source_path(suite: Suite, model: Model) -> Path:
     return path
 
 
-def import_command(tools: Tools, model: Model, source: Path, output: Path) -> list[str]:
+def import_command(tools: CompilerTools, model: Model, source: Path, output: Path) -> list[str]:
     """The command that makes MLIR from a model's .onnx file."""
     importer = [str(tools.python), "-m", "iree.compiler.tools.import_onnx"]
     return [*importer, str(source), "-o", str(output), *import_flags(model)]
 
 
-def configure_command(tools: Tools, model: Model, backend: Backend, source: Path, output: Path) -> list[str]:
+def configure_command(tools: CompilerTools, model: Model, backend: Backend, source: Path, output: Path) -> list[str]:
     """The command that makes the configured module from a model's MLIR."""
     phase = "--compile-to=executable-configurations"
     return [str(tools.iree_compile), str(source), "-o", str(output), phase, *compile_flags(model, backend)]
 
 
-def import_source(tools: Tools, suite: Suite, model: Model, work_dir: Path, timeout: float = DEFAULT_TIMEOUT) -> Path:
+def import_source(
+    tools: CompilerTools, suite: Suite, model: Model, work_dir: Path, timeout: float = DEFAULT_TIMEOUT
+) -> Path:
     """The model as MLIR: the source itself or, for ONNX, `imported.mlir` in `work_dir`, made now.
 
     Raises:
@@ -90,7 +92,7 @@ def import_source(tools: Tools, suite: Suite, model: Model, work_dir: Path, time
 
 
 def configure(
-    tools: Tools,
+    tools: CompilerTools,
     suite: Suite,
     model: Model,
     backend: Backend,

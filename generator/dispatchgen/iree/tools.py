@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,15 +37,21 @@ _VERSION_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Tools:
-    """IREE's programs on this machine."""
+class CompilerTools:
+    """What of IREE's programs on this machine compiles: all that locks need."""
 
     iree_compile: Path
-    iree_benchmark_module: Path
-    iree_run_module: Path
     python: Path  #: An interpreter that has IREE's importers.
     compiler_version: str  #: E.g. `3.13.0rc20261016 @ 89ece87b...`, or `UNKNOWN_VERSION`.
     bindings_version: str | None  #: Version of the Python bindings that read IR; None: not installed.
+
+
+@dataclass(frozen=True)
+class Tools(CompilerTools):
+    """IREE's programs on this machine."""
+
+    iree_benchmark_module: Path
+    iree_run_module: Path
 
 
 def find_tools(host_bin_dir: Path | None = None) -> Tools:
@@ -55,18 +62,34 @@ def find_tools(host_bin_dir: Path | None = None) -> Tools:
     Raises:
       ToolError: programs are missing (each is named, with the places), or the compiler is older than MINIMUM_VERSION.
     """
+    paths = _find(_WHEELS, host_bin_dir)
+    compiler = _compiler_tools(paths["iree-compile"])
+    return Tools(
+        **vars(compiler),
+        iree_benchmark_module=paths["iree-benchmark-module"],
+        iree_run_module=paths["iree-run-module"],
+    )
+
+
+def find_compiler_tools(host_bin_dir: Path | None = None) -> CompilerTools:
+    """Finds iree-compile, as `find_tools` does. Raises ToolError."""
+    return _compiler_tools(_find(("iree-compile",), host_bin_dir)["iree-compile"])
+
+
+def _find(programs: Iterable[str], host_bin_dir: Path | None) -> dict[str, Path]:
     folder = explicit_folder(host_bin_dir)
-    found = {program: find_program(program, folder) for program in _WHEELS}
+    found = {program: find_program(program, folder) for program in programs}
     problems = [missing(program, folder) for program, path in found.items() if path is None]
     if problems:
         raise ToolError(*problems)
-    paths = {program: path for program, path in found.items() if path is not None}
-    version = compiler_version(paths["iree-compile"])
-    check_version(paths["iree-compile"], version)
-    return Tools(
-        iree_compile=paths["iree-compile"],
-        iree_benchmark_module=paths["iree-benchmark-module"],
-        iree_run_module=paths["iree-run-module"],
+    return {program: path for program, path in found.items() if path is not None}
+
+
+def _compiler_tools(iree_compile: Path) -> CompilerTools:
+    version = compiler_version(iree_compile)
+    check_version(iree_compile, version)
+    return CompilerTools(
+        iree_compile=iree_compile,
         python=Path(sys.executable),
         compiler_version=version,
         bindings_version=wheel_version("iree.compiler"),

@@ -16,7 +16,7 @@ from dispatchgen.errors import DispatchgenError, LockError, ModelError, OutputEr
 from dispatchgen.extract.schema import BackendDispatches, Call
 from dispatchgen.files import sha256_of
 from dispatchgen.iree.configure import DEFAULT_TIMEOUT, configure, import_source, source_path
-from dispatchgen.iree.tools import Tools
+from dispatchgen.iree.tools import CompilerTools
 from dispatchgen.lock.compare import Difference, compare, stale_parts
 from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.lock.store import NewerLockError, lock_text, read_lock, write_lock
@@ -65,7 +65,7 @@ class Check:
 
 @dataclass(frozen=True)
 class _Task:
-    tools: Tools
+    tools: CompilerTools
     suite: Suite
     model: Model
     previous: Lock | None
@@ -74,7 +74,7 @@ class _Task:
 
 
 def _task(
-    tools: Tools,
+    tools: CompilerTools,
     suite: Suite,
     model: Model,
     previous: Lock | None,
@@ -89,8 +89,11 @@ def _ignore(model: Model) -> None:
     """Called when a model is started; says nothing."""
 
 
-def made_from(tools: Tools, suite: Suite, model: Model) -> MadeFrom:
-    """What a lock of the model would be made from today. Raises ModelError when its source cannot be read."""
+def made_from(compiler: str, suite: Suite, model: Model) -> MadeFrom:
+    """What a lock of the model would be made from today, by a compiler of this version.
+
+    Raises ModelError when the model's source cannot be read.
+    """
     path = source_path(suite, model)
     try:
         source = sha256_of(path)
@@ -99,7 +102,7 @@ def made_from(tools: Tools, suite: Suite, model: Model) -> MadeFrom:
     return MadeFrom(
         source=source,
         settings={backend.id: settings_digest(model, backend) for backend in _backends(suite, model)},
-        compiler=tools.compiler_version,
+        compiler=compiler,
     )
 
 
@@ -123,7 +126,7 @@ def settings_digest(model: Model, backend: Backend) -> str:
 
 
 def make_lock(
-    tools: Tools, suite: Suite, model: Model, previous: Lock | None = None, timeout: float = DEFAULT_TIMEOUT
+    tools: CompilerTools, suite: Suite, model: Model, previous: Lock | None = None, timeout: float = DEFAULT_TIMEOUT
 ) -> Lock:
     """Makes the lock of a model from its program, in this process.
 
@@ -134,7 +137,7 @@ def make_lock(
     Raises:
       DispatchgenError: with the problems of all backends.
     """
-    origin = made_from(tools, suite, model)
+    origin = made_from(tools.compiler_version, suite, model)
     calls: dict[str, tuple[Call, ...]] = {}
     locks: dict[str, BackendDispatches] = {}
     errors: list[DispatchgenError] = []
@@ -160,7 +163,7 @@ def make_lock(
 
 
 def update_locks(
-    tools: Tools,
+    tools: CompilerTools,
     suite: Suite,
     models: Sequence[Model],
     *,
@@ -179,7 +182,11 @@ def update_locks(
         path = suite.lock_path(model)
         try:
             previous, unreadable = _previous(path)
-            if previous and not force and not stale_parts(previous.made_from, made_from(tools, suite, model)):
+            if (
+                previous
+                and not force
+                and not stale_parts(previous.made_from, made_from(tools.compiler_version, suite, model))
+            ):
                 yield Update(model, Change.CURRENT, previous)
                 continue
         except DispatchgenError as error:
@@ -192,7 +199,7 @@ def update_locks(
 
 
 def check_locks(
-    tools: Tools,
+    tools: CompilerTools,
     suite: Suite,
     models: Sequence[Model],
     *,
@@ -220,6 +227,18 @@ def check_locks(
                 yield Check(task.model, problems=_problems(outcome.error, task))
             else:
                 yield compare_locks(task.model, task.previous, lock)
+
+
+def check_origins(suite: Suite, models: Sequence[Model]) -> Iterator[Check]:
+    """Compares the sources and settings of `models` with what their locks were made from; compiles nothing."""
+    for model in models:
+        try:
+            lock = read_lock(suite.lock_path(model))
+            today = made_from(lock.made_from.compiler, suite, model)
+        except DispatchgenError as error:
+            yield Check(model, problems=tuple(error.problems))
+            continue
+        yield Check(model, stale=tuple(stale_parts(lock.made_from, today)))
 
 
 def compare_locks(model: Model, old: Lock, new: Lock) -> Check:
@@ -290,7 +309,7 @@ def _written(outcome: Outcome[_Task, Lock]) -> Update:
 
 
 def _dispatches(
-    configured: Path, model: Model, backend: Backend, previous: BackendDispatches | None, tools: Tools
+    configured: Path, model: Model, backend: Backend, previous: BackendDispatches | None, tools: CompilerTools
 ) -> tuple[tuple[Call, ...], BackendDispatches]:
     """The calls of a model and its dispatches on a backend, from its configured module."""
     # Imported here: the bindings take a tenth of a second, and whoever only reads locks does not need them.

@@ -20,12 +20,14 @@ def _update_impl(ctx):
 
     # Files of the workspace are read where they are; those that a Python package ships, in the runfiles.
     shipped = [file for file in ctx.files.sources if file.owner.workspace_name != ctx.label.workspace_name]
-    files = depset(shipped, transitive = [tools.dispatchgen_files, tools.import_files, tools.compile_files])
+    imports = [tools.import_files] if [file for file in ctx.files.sources if file.extension == "onnx"] else []
+    files = depset(shipped, transitive = [tools.dispatchgen_files, tools.compile_files] + imports)
     return _program(ctx, command, files, [tools.dispatchgen, tools.compile])
 
 def _stale_test_impl(ctx):
     tools = ctx.attr.tools[IreeDispatchToolsInfo]
-    command = ["check", tools.dispatchgen.executable.short_path, _manifest(ctx), str(ctx.attr.update.label)]
+    update = "//%s:%s" % (ctx.attr.update.label.package, ctx.attr.update.label.name)
+    command = ["check", tools.dispatchgen.executable.short_path, _manifest(ctx), update]
     read = [ctx.file.manifest] + ctx.files.build_files + ctx.files.sources
     command += [file.short_path for file in read if not file.short_path.startswith("../")]
     return _program(ctx, command, depset(read, transitive = [tools.dispatchgen_files]), [tools.dispatchgen])

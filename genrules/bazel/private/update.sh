@@ -29,10 +29,8 @@ for file in "$@"; do
   cp "$file" "$copy/$file"
 done
 cd "$copy"
-code=0
-"$dispatchgen" lock "$manifest" --check --no-compile && "$dispatchgen" generate "$manifest" --check || code=$?
-if [ $code = 1 ]; then
-  echo "error: what dispatchgen wrote is stale" >&2
+if ! { "$dispatchgen" lock "$manifest" --check --no-compile && "$dispatchgen" generate "$manifest" --check; }; then
+  echo "error: the lock files or the build files are stale" >&2
   echo "  try: bazel run $update_target" >&2
+  exit 1
 fi
-exit $code
