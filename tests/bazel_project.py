@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -17,14 +15,12 @@ from typing import Any
 
 from dispatchgen.render.bazel import render_bazel
 from suite_folder import SuiteFolder
-from support import REPOSITORY, TIMEOUT, cli_environment
+from support import REPOSITORY, TIMEOUT, cli_environment, find_bazel
 
 #: The actions of the rules, by their mnemonics, and running a test.
 CONFIGURE, EXTRACT, COMPILE, IMPORT = (f"IreeDispatch{step}" for step in ("Configure", "Extract", "Compile", "Import"))
 TEST = "TestRunner"
 
-#: What Bazel is called: Debian's first, whose `bazel` is a script around it.
-_BAZEL_NAMES = ("bazel-4", "bazel")
 #: What Bazel 4 downloads for each test rule, in stand-ins: nothing of it is used without coverage.
 _STUBS = {
     "remote_coverage_tools": 'filegroup(name = "coverage_report_generator", srcs = ["unused.sh"], '
@@ -36,12 +32,6 @@ _IDLE_SECONDS = 120
 _OUTPUT_ROOT = re.compile(r"^bazel-out/[^/]+/(?:bin|testlogs)/")
 
 
-def find_bazel() -> str | None:
-    """Bazel's program: the one that $BAZEL names, or the first on PATH; None: there is none."""
-    names = [name] if (name := os.environ.get("BAZEL")) else _BAZEL_NAMES
-    return next(filter(None, map(shutil.which, names)), None)
-
-
 @dataclass(frozen=True)
 class Spawn:
     """A process that a build started, or the answer of a cache to it."""
@@ -49,6 +39,7 @@ class Spawn:
     mnemonic: str
     output: str  #: The first of its outputs, from `bazel-bin` or `bazel-testlogs` on.
     cached: bool  #: Whether a disk or remote cache answered.
+    entry: Mapping[str, Any] = field(repr=False, compare=False)  #: All that the log says of it.
 
     def __str__(self) -> str:
         return f"{self.mnemonic} {self.output}"
@@ -199,6 +190,7 @@ def _read_log(path: Path) -> Iterator[Spawn]:
             mnemonic=entry["mnemonic"],
             output=_OUTPUT_ROOT.sub("", outputs[0]) if outputs else "",
             cached=bool(entry.get("remoteCacheHit") or entry.get("cacheHit")) or "cache hit" in entry.get("runner", ""),
+            entry=entry,
         )
         while position < len(text) and text[position].isspace():
             position += 1

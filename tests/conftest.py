@@ -52,5 +52,7 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("lavapipe") and not support.has_lavapipe():
             item.add_marker(pytest.mark.skip(reason="no lavapipe: install Debian's mesa-vulkan-drivers"))
+        if item.get_closest_marker("bazel") and support.find_bazel() is None:
+            item.add_marker(pytest.mark.skip(reason="no Bazel: install Debian's bazel-bootstrap, or set BAZEL"))
         if item.get_closest_marker("iree_source") and not support.has_iree_source():
             item.add_marker(pytest.mark.skip(reason="IREE_SOURCE_DIR names no IREE source tree"))

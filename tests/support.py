@@ -10,6 +10,7 @@ import functools
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -87,6 +88,16 @@ def has_lavapipe() -> bool:
     """Whether Vulkan on the CPU (Mesa's lavapipe, which calls itself llvmpipe) answers to IREE's runtime."""
     command = [str(find_iree_tools().run_module), "--dump_devices=vulkan"]
     return "llvmpipe" in subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
+#: What Bazel is called: Debian's first, whose `bazel` is a script around it.
+_BAZEL_NAMES = ("bazel-4", "bazel")
+
+
+def find_bazel() -> str | None:
+    """Bazel's program: the one that $BAZEL names, or the first on PATH; None: there is none."""
+    names = [name] if (name := os.environ.get("BAZEL")) else _BAZEL_NAMES
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 def has_iree_source() -> bool:
