@@ -27,6 +27,7 @@ authorization:
   method: none
 monitoring:
   enabled: false
+thread-pool-size: 500  # Bazel sends each file of a Python at the same time; more requests than threads are refused
 storages:
   - !disk-storage &storage
     path: {folder}/blobs

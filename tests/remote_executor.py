@@ -5,7 +5,7 @@
 It runs with BuildGrid's interpreter, whose client and protocol buffers it uses, and speaks the Remote Execution API:
 for each action it fetches the input tree from the cache, runs the command, and stores the outputs and the result.
 
-An action sees another machine: a root folder that holds the input tree, a shell and the system's libraries. None of
+An action sees another machine: a root folder with the input tree, a shell, the system's libraries and /proc. None of
 the host's other folders and no network are there, so that whatever is not a declared input is missing. That takes the
 right to make namespaces (`unshare`).
 """
@@ -37,7 +37,7 @@ _ENTER = """
 for folder in LIBRARIES; do
   if [ -d "$1$folder" ]; then mount --rbind "$folder" "$1$folder" || exit 125; fi
 done
-mount --bind /dev/null "$1/dev/null" || exit 125
+mount --bind /dev/null "$1/dev/null" && mount -t proc proc "$1/proc" || exit 125
 root=$1 directory=$2
 shift 2
 exec chroot "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$directory" "$@"
@@ -157,7 +157,7 @@ def prepare_root(root: Path) -> None:
     for folder in _LIBRARIES:
         if Path(folder).is_dir():
             (root / folder[1:]).mkdir(parents=True)
-    for folder in ("bin", "dev", "tmp"):
+    for folder in ("bin", "dev", "proc", "tmp"):
         (root / folder).mkdir()
     shutil.copy2("/bin/sh", root / "bin" / "sh")
     (root / "dev" / "null").touch()
