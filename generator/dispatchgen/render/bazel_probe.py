@@ -4,7 +4,7 @@ Prints JSON:
 
 - `links`: path in the repository -> file or folder on this machine, of all that actions run or read.
 - `version`: of iree-compile.
-- `linker`, `importer`, `shared_python`: whether there are iree-lld and the importer, and whether Python is a library.
+- `linker`, `importer`: whether there are iree-lld and the importer.
 - `warnings`: texts for the user.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 from dispatchgen.errors import DispatchgenError
 from dispatchgen.iree import tools
 from dispatchgen.render.lookup import find_packages, find_programs
-from dispatchgen.render.python_files import HOME, Links, dispatchgen_links, importer_links, python_links
+from dispatchgen.render.python_files import Links, dispatchgen_links, importer_links, python_links
 
 _PROGRAMS = ("iree-compile", "iree-benchmark-module")
 _LINKER = "iree-lld"
@@ -46,15 +46,13 @@ def _answers(tools_dir: Path | None, packages: Sequence[str]) -> Mapping[str, ob
     programs = find_programs(_PROGRAMS, _programs_folder(tools.explicit_folder(tools_dir)))
     version = tools.compiler_version(programs["iree-compile"])
     tools.check_version(programs["iree-compile"], version)
-    python = python_links()
     importer = importer_links()
-    links = program_links(programs) | python | dispatchgen_links() | importer
+    links = program_links(programs) | python_links() | dispatchgen_links() | importer
     links |= {f"packages/{name}": folder for name, folder in find_packages(packages).items()}
     return {
         "importer": bool(importer),
         "linker": f"bin/{_LINKER}" in links,
         "links": {path: str(target) for path, target in links.items()},
-        "shared_python": any(path.startswith(f"{HOME}/lib/libpython") for path in python),
         "version": version,
         "warnings": list(_warnings(version, programs["iree-benchmark-module"])),
     }
@@ -62,12 +60,9 @@ def _answers(tools_dir: Path | None, packages: Sequence[str]) -> Mapping[str, ob
 
 def _programs_folder(folder: Path | None) -> Path | None:
     """The folder of programs where the user named an install tree as a whole."""
-    below = folder / "bin" if folder is not None else None
-    return below if folder is not None and below is not None and not _has_compiler(folder) and _has_compiler(below) else folder
-
-
-def _has_compiler(folder: Path) -> bool:
-    return (folder / "iree-compile").is_file()
+    if folder is None or (folder / "iree-compile").is_file() or not (folder / "bin" / "iree-compile").is_file():
+        return folder
+    return folder / "bin"
 
 
 def program_links(programs: Mapping[str, Path]) -> Links:

@@ -1,7 +1,7 @@
 """Which files of this Python a build must know to run dispatchgen and the importer without it.
 
-All are named by links: a path in a folder laid out like an installation of Python, and the file or folder on this machine
-that belongs there. Of folders, only code is needed: what ends in `.py` or is a shared library.
+All are named by links: a path in a folder laid out like an installation of Python, and the file or folder on this
+machine that belongs there. Of folders, only code is needed: what ends in `.py` or is a shared library.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 
 import dispatchgen
 from dispatchgen.manifest.sources import package_folders
+from dispatchgen.resources import genrules_dir
 
 #: Path in the folder -> what is there.
 Links = dict[str, Path]
@@ -36,7 +37,16 @@ _NOT_IMPORTED = frozenset({"markdown-it-py", "pygments"})
 #: Of the standard library: tests, programs with windows, and what installs or describes Python.
 _STDLIB_WITHOUT = frozenset(
     {
-        *("__phello__", "dist-packages", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "site-packages", "sitecustomize.py"),
+        *(
+            "__phello__",
+            "dist-packages",
+            "ensurepip",
+            "idlelib",
+            "lib2to3",
+            "pydoc_data",
+            "site-packages",
+            "sitecustomize.py",
+        ),
         *("test", "tkinter", "turtle.py", "turtledemo", "venv"),
     }
 )
@@ -65,7 +75,9 @@ def dispatchgen_links() -> Links:
     """dispatchgen, IREE's bindings, and what they import."""
     links = _links_of(SITE, _closure(DISPATCHGEN_NEEDS))
     # By import, not by distribution: either may be used without being installed.
-    links[f"{SITE}/dispatchgen"] = Path(dispatchgen.__file__).resolve().parent
+    package = Path(dispatchgen.__file__).resolve().parent
+    links |= {f"{SITE}/dispatchgen/{path.name}": path for path in package.iterdir() if path.name != "__pycache__"}
+    links[f"{SITE}/dispatchgen/genrules"] = genrules_dir()  # beside the package in a checkout, in it in a wheel
     links |= {f"{SITE}/iree/compiler": folder for folder in package_folders("iree.compiler")[:1]}
     return links
 
@@ -106,7 +118,7 @@ def _closure(names: Iterable[str]) -> dict[str, importlib.metadata.Distribution]
 
 
 def _requirements(lines: Sequence[str]) -> Iterator[str]:
-    """Names in `Requires-Dist` lines, without those of extras. Other markers do not matter: not installed, not needed."""
+    """Names in `Requires-Dist` lines, but those of extras. By other markers, what is not needed is not installed."""
     for line in lines:
         requirement, _, marker = line.partition(";")
         name = re.match(r"[A-Za-z0-9._-]+", requirement)

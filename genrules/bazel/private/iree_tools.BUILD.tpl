@@ -56,6 +56,7 @@ filegroup(
             "python/**/*.py",
             "python/**/*.so",
             "python/**/*.so.*",
+            "site-packages/dispatchgen/genrules/**/*.jinja",
             "site-packages/**/*.py",
             "site-packages/**/*.so",
             "site-packages/**/*.so.*",
@@ -81,6 +82,10 @@ filegroup(
         exclude = [
             "**/test/**",
             "**/tests/**",
+            # Large, and nothing of them is imported.
+            "import-site-packages/numpy/distutils/**",
+            "import-site-packages/numpy/f2py/**",
+            "import-site-packages/onnx/reference/**",
         ],
     ),
 )
