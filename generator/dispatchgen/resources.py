@@ -7,6 +7,6 @@ from pathlib import Path
 
 def genrules_dir() -> Path:
     """The folder `genrules/`, which holds `cmake/` and `bazel/`."""
-    package = Path(__file__).resolve().parent
-    installed = package / "genrules"
-    return installed if installed.is_dir() else package.parent.parent / "genrules"
+    # Not resolved: where the package is a tree of links, as in a sandbox, the links are all that may be read.
+    installed = Path(__file__).absolute().parent / "genrules"
+    return installed if installed.is_dir() else Path(__file__).resolve().parents[2] / "genrules"

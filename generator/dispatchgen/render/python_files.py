@@ -76,8 +76,11 @@ def dispatchgen_links() -> Links:
     links = _links_of(SITE, _closure(DISPATCHGEN_NEEDS))
     # By import, not by distribution: either may be used without being installed.
     package = Path(dispatchgen.__file__).resolve().parent
-    links |= {f"{SITE}/dispatchgen/{path.name}": path for path in package.iterdir() if path.name != "__pycache__"}
-    links[f"{SITE}/dispatchgen/genrules"] = genrules_dir()  # beside the package in a checkout, in it in a wheel
+    without = ("__pycache__", "genrules")
+    links |= {f"{SITE}/dispatchgen/{path.name}": path for path in package.iterdir() if path.name not in without}
+    # Of the rules only what Python reads: a folder with a BUILD.bazel would be a package of the repository.
+    for templates in genrules_dir().glob("*/templates"):
+        links[f"{SITE}/dispatchgen/genrules/{templates.parent.name}/templates"] = templates
     links |= {f"{SITE}/iree/compiler": folder for folder in package_folders("iree.compiler")[:1]}
     return links
 
