@@ -11,12 +11,17 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
+include("${CMAKE_CURRENT_LIST_DIR}/private/names.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/private/paths.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/private/iree_build.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/private/tools.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/private/steps.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/private/tests.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/private/drift.cmake")
 
 option(DISPATCHGEN_BUILD_ON_TEST "Let ctest build the benchmarks of a model before it runs them" OFF)
+set(DISPATCHGEN_DRIFT "" CACHE STRING "allow or error: what the build does where the dispatches of a model are no longer \
+those of its lock, whatever the suites say")
 set(DISPATCHGEN_TEST_TIMEOUT "900" CACHE STRING "Seconds after which a benchmark test is killed")
 
 # iree_dispatch_benchmark_setup()
@@ -34,7 +39,7 @@ function(iree_dispatch_benchmark_setup)
   cmake_parse_arguments(PARSE_ARGV 0 _RULE "" "" "PACKAGES;PRESETS")
   _iree_dispatch_find_tools("${_RULE_PACKAGES}")
   foreach(_PRESET IN LISTS _RULE_PRESETS)
-    _iree_dispatch_aggregate_target("iree-dispatch-benchmarks-preset-${_PRESET}")
+    _iree_dispatch_aggregate("-preset-${_PRESET}" _)
   endforeach()
 endfunction()
 
@@ -63,6 +68,9 @@ endfunction()
 # REPETITIONS: `--benchmark_repetitions=` of the timed tests. Default: 1.
 # BATCH_SIZE: `--batch_size=` of the timed tests of dispatches. Default: 1.
 # TIMEOUT: Seconds after which a test is killed. Default: DISPATCHGEN_TEST_TIMEOUT.
+# DRIFT: What the build does where the dispatches are no longer those of the lock. `error`, the default: it fails, and
+#     names the command that renews the lock. `allow`: it goes on, and what is missing is a skipped test.
+#     DISPATCHGEN_DRIFT, where it is set, goes first.
 #
 # Relative paths are relative to DISPATCHGEN_PACKAGE_DIR where that is set, else to the current source directory.
 #
@@ -71,26 +79,34 @@ endfunction()
 #   iree-dispatch-benchmarks-<model>            the model on all its backends
 #   iree-dispatch-benchmarks-<model>-<backend>  this suite
 #   iree-dispatch-benchmarks-preset-<preset>    all suites that the preset selects
+# In IREE's tree, names follow its package rules: `<package>_<NAME>` is this suite.
 function(iree_dispatch_benchmark_suite)
   cmake_parse_arguments(PARSE_ARGV 0 _RULE
     ""
-    "NAME;MODEL;BACKEND;SRC;LOCK;MIN_TIME;REPETITIONS;BATCH_SIZE;TIMEOUT"
+    "NAME;MODEL;BACKEND;SRC;LOCK;MIN_TIME;REPETITIONS;BATCH_SIZE;TIMEOUT;DRIFT"
     "IMPORT_FLAGS;COMPILE_FLAGS;DISPATCHES;CALLS;PARAMETERS;DEVICES;RUN_FLAGS;DEVICE_LABELS;LABELS;PRESETS"
   )
+  _iree_dispatch_suite_names()
   _iree_dispatch_check_suite(_PROBLEM)
   if(_PROBLEM)
     message(SEND_ERROR "iree_dispatch_benchmark_suite(${_RULE_NAME}): ${_PROBLEM}")
     return()
   endif()
+  _iree_dispatch_disabled_target(_OPTION)
+  if(NOT _OPTION STREQUAL "")
+    message(STATUS "dispatchgen: no benchmarks of ${_PLACE}: ${_OPTION} is off")
+    _iree_dispatch_join_aggregates()
+    return()
+  endif()
   _iree_dispatch_find_tools("")
 
-  # Names that the functions of private/ read from here.
-  set(_TARGET "iree-dispatch-benchmarks-${_RULE_MODEL}-${_RULE_BACKEND}")
-  set(_TITLE "${_RULE_MODEL}/${_RULE_BACKEND}")
+  # Names that the functions of private/ read from here, besides those of _iree_dispatch_suite_names().
+  _iree_dispatch_drift(_DRIFT_ALLOWED)
   set(_DIR "${CMAKE_CURRENT_BINARY_DIR}/${_RULE_MODEL}/${_RULE_BACKEND}")
   get_property(_PYTHON GLOBAL PROPERTY _IREE_DISPATCH_PYTHON)
   get_property(_COMPILE_TOOL GLOBAL PROPERTY _IREE_DISPATCH_COMPILE_TOOL)
   get_property(_COMPILE_TOOL_DEPENDS GLOBAL PROPERTY _IREE_DISPATCH_COMPILE_TOOL_DEPENDS)
+  _iree_dispatch_linker_flags(_LINKER_FLAGS)
   file(MAKE_DIRECTORY "${_DIR}/dispatches")
 
   _iree_dispatch_source("${_RULE_SRC}" _SRC)
@@ -99,15 +115,14 @@ function(iree_dispatch_benchmark_suite)
   _iree_dispatch_extract_step()
   _iree_dispatch_compile_step()
 
-  _iree_dispatch_join_aggregate("iree-dispatch-benchmarks")
-  _iree_dispatch_join_aggregate("iree-dispatch-benchmarks-${_RULE_MODEL}")
-  foreach(_PRESET IN LISTS _RULE_PRESETS)
-    _iree_dispatch_join_aggregate("iree-dispatch-benchmarks-preset-${_PRESET}")
-  endforeach()
+  _iree_dispatch_join_aggregates()
 
   foreach(_DEVICE IN LISTS _RULE_DEVICES)
     _iree_dispatch_device_tests("${_DEVICE}")
   endforeach()
+  if(_DRIFT_ALLOWED)
+    _iree_dispatch_drift_test()
+  endif()
 endfunction()
 
 # _iree_dispatch_check_suite()
@@ -123,7 +138,7 @@ function(_iree_dispatch_check_suite OUT)
   if(NOT "${_RULE_UNPARSED_ARGUMENTS}" STREQUAL "")
     string(APPEND _PROBLEM "\n  unknown arguments: ${_RULE_UNPARSED_ARGUMENTS}")
   endif()
-  foreach(_ID IN ITEMS "${_RULE_MODEL}" "${_RULE_BACKEND}" ${_RULE_DISPATCHES} ${_RULE_CALLS} ${_RULE_PRESETS})
+  foreach(_ID IN ITEMS "${_RULE_NAME}" "${_RULE_MODEL}" "${_RULE_BACKEND}" ${_RULE_DISPATCHES} ${_RULE_CALLS} ${_RULE_PRESETS})
     if(NOT _ID MATCHES "^[A-Za-z0-9_]+$")
       string(APPEND _PROBLEM "\n  '${_ID}' is not a name made of [A-Za-z0-9_]")
     endif()
@@ -144,25 +159,24 @@ function(_iree_dispatch_check_suite OUT)
   if("model" IN_LIST _RULE_DISPATCHES)
     string(APPEND _PROBLEM "\n  a dispatch cannot be named 'model': model.vmfb is the whole model")
   endif()
-  if(TARGET "iree-dispatch-benchmarks-${_RULE_MODEL}-${_RULE_BACKEND}")
+  foreach(_VALUE IN ITEMS "${_RULE_DRIFT}" "${DISPATCHGEN_DRIFT}")
+    if(NOT _VALUE MATCHES "^(allow|error)?$")
+      string(APPEND _PROBLEM "\n  DRIFT is 'allow' or 'error', not '${_VALUE}'")
+    endif()
+  endforeach()
+  if(TARGET "${_TARGET}")
     string(APPEND _PROBLEM "\n  there is another suite or preset of this name in the build")
   endif()
   set(${OUT} "${_PROBLEM}" PARENT_SCOPE)
 endfunction()
 
-# _iree_dispatch_aggregate_target()
+# _iree_dispatch_join_aggregates()
 #
-# Creates a target for several suites, unless it exists.
-function(_iree_dispatch_aggregate_target NAME)
-  if(NOT TARGET "${NAME}")
-    add_custom_target("${NAME}")
-  endif()
-endfunction()
-
-# _iree_dispatch_join_aggregate()
-#
-# Makes the suite in the caller's scope part of a target for several suites.
-function(_iree_dispatch_join_aggregate NAME)
-  _iree_dispatch_aggregate_target("${NAME}")
-  add_dependencies("${NAME}" "${_TARGET}")
+# Makes the suite in the caller's scope part of all targets for several suites that it belongs to.
+function(_iree_dispatch_join_aggregates)
+  _iree_dispatch_join_aggregate("")
+  _iree_dispatch_join_aggregate("-${_RULE_MODEL}")
+  foreach(_PRESET IN LISTS _RULE_PRESETS)
+    _iree_dispatch_join_aggregate("-preset-${_PRESET}")
+  endforeach()
 endfunction()

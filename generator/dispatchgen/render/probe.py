@@ -49,19 +49,34 @@ def main(arguments: Sequence[str]) -> int:
         version = tools.compiler_version(iree_compile) if iree_compile else ""
         if iree_compile:
             tools.check_version(iree_compile, version)
-        _write_answers(options.output_dir, programs, folders, version)
+        _write_answers(options.output_dir, programs, folders, version, _libraries(iree_compile))
     except DispatchgenError as error:
         print(error, file=sys.stderr)
         return error.exit_code
     return 0
 
 
-def _write_answers(output: Path, programs: dict[str, Path], folders: dict[str, Path], version: str) -> None:
+def _libraries(iree_compile: Path | None) -> list[Path]:
+    """The library that a compiler loads: beside it or, in build and install trees, in `../lib`. Empty: none known."""
+    if iree_compile is None:
+        return []
+    folder = iree_compile.resolve().parent  # a link runs the program that it leads to
+    found = [path for there in (folder, folder.parent / "lib") for path in there.glob("libIREECompiler.*")]
+    return sorted(path for path in found if path.suffix in (".so", ".dylib"))
+
+
+def _write_answers(
+    output: Path, programs: dict[str, Path], folders: dict[str, Path], version: str, libraries: Sequence[Path]
+) -> None:
     code = sorted(_code_files())
     answers = {
         f"_PROBE_{name.upper().replace('-', '_')}": cmake_string(path.as_posix()) for name, path in programs.items()
     }
     answers["_PROBE_COMPILER_VERSION"] = cmake_string(version)
+    answers["_PROBE_COMPILER_LIBRARIES"] = cmake_list([path.as_posix() for path in libraries])
+    answers["_PROBE_OTHER_BUILD"] = cmake_string(
+        tools.other_build_note(version, tools.wheel_version("iree.compiler")) or ""
+    )
     answers["_PROBE_CODE"] = cmake_list([path.as_posix() for path in code])
     answers["_PROBE_INSTALLED"] = cmake_list([path.as_posix() for path in _installed_files()])
     answers["_PROBE_PACKAGES"] = cmake_list(list(folders))

@@ -4,10 +4,11 @@
 # See https://llvm.org/LICENSE.txt for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# cmake -DRESULT=<file> -P run_benchmark.cmake -- <iree-benchmark-module> <flags>...
+# cmake [-DRESULT=<file>] [-DSOURCE=<dispatch>.mlir] -P run_benchmark.cmake -- <iree-benchmark-module> <flags>...
 #
 # Runs benchmarks and leaves their JSON in RESULT only if all of them were measured. A file from an earlier run goes first:
-# after a run that failed, was skipped or was killed, nobody takes old figures for new ones.
+# after a run that failed, was skipped or was killed, nobody takes old figures for new ones. Runs nothing where SOURCE, the
+# module that was compiled, stands in place of a dispatch that is not there, and says why.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -24,10 +25,29 @@ foreach(_INDEX RANGE ${_LAST})
   endif()
 endforeach()
 
-cmake_path(GET RESULT PARENT_PATH _FOLDER)
-file(MAKE_DIRECTORY "${_FOLDER}")
-set(_UNCHECKED "${RESULT}.unchecked")
-file(REMOVE "${RESULT}" "${_UNCHECKED}")
+if(RESULT)
+  cmake_path(GET RESULT PARENT_PATH _FOLDER)
+  file(MAKE_DIRECTORY "${_FOLDER}")
+  set(_UNCHECKED "${RESULT}.unchecked")
+  file(REMOVE "${RESULT}" "${_UNCHECKED}")
+endif()
+
+if(SOURCE)
+  file(READ "${SOURCE}" _HEAD LIMIT 4096)
+  if(_HEAD MATCHES "^// (dispatchgen: skipped: [^\n]*)")
+    message("${CMAKE_MATCH_1}")
+    return()
+  endif()
+endif()
+
+if(NOT RESULT)
+  execute_process(COMMAND ${_COMMAND} RESULT_VARIABLE _EXIT_CODE)
+  if(NOT _EXIT_CODE EQUAL 0)
+    message(FATAL_ERROR "iree-benchmark-module failed: ${_EXIT_CODE}")
+  endif()
+  return()
+endif()
+
 execute_process(
   COMMAND ${_COMMAND} "--benchmark_out=${_UNCHECKED}" --benchmark_out_format=json
   RESULT_VARIABLE _EXIT_CODE

@@ -11,8 +11,8 @@
 #   - a target of its own holds the stamp;
 #   - the commands that use the files depend on the files, never on the stamp, and their target depends on that target.
 #
-# All functions read the variables of iree_dispatch_benchmark_suite(): _RULE_*, _TARGET, _TITLE, _DIR, _SRC, _PYTHON,
-# _COMPILE_TOOL, _COMPILE_TOOL_DEPENDS.
+# All functions read the variables of iree_dispatch_benchmark_suite(): _RULE_*, _TARGET and the other names, _DIR, _SRC,
+# _PYTHON, _COMPILE_TOOL, _COMPILE_TOOL_DEPENDS, _LINKER_FLAGS, _DRIFT_ALLOWED.
 
 include_guard(GLOBAL)
 
@@ -26,7 +26,6 @@ function(_iree_dispatch_import_step)
     return()
   endif()
   set(_IMPORTED "${CMAKE_CURRENT_BINARY_DIR}/${_RULE_MODEL}/imported.mlir")
-  set(_IMPORT_TARGET "iree-dispatch-import-${_RULE_MODEL}")
   set(_SIGNATURE "${_SRC};${_RULE_IMPORT_FLAGS}")
   if(TARGET "${_IMPORT_TARGET}")
     get_target_property(_OTHER_SIGNATURE "${_IMPORT_TARGET}" IREE_DISPATCH_SIGNATURE)
@@ -35,6 +34,7 @@ function(_iree_dispatch_import_step)
         "another suite of model ${_RULE_MODEL}")
     endif()
   else()
+    cmake_path(GET _PLACE PARENT_PATH _MODEL_PLACE)
     get_property(_IMPORTER_VERSION GLOBAL PROPERTY _IREE_DISPATCH_IMPORTER_VERSION)
     add_custom_command(
       OUTPUT
@@ -52,7 +52,7 @@ function(_iree_dispatch_import_step)
       DEPENDS
         "${_SRC}"
         "${_IMPORTER_VERSION}"
-      COMMENT "Importing ${_RULE_MODEL}"
+      COMMENT "Importing ${_MODEL_PLACE}"
       VERBATIM
     )
     add_custom_target("${_IMPORT_TARGET}" DEPENDS "${_IMPORTED}.stamp")
@@ -68,14 +68,13 @@ endfunction()
 function(_iree_dispatch_configure_step)
   set(_CONFIGURED "${_DIR}/configured.mlir")
   _iree_dispatch_suite_dir(_SUITE_DIR)
-  set(_CONFIGURE_TARGET "iree-dispatch-configure-${_RULE_MODEL}-${_RULE_BACKEND}")
   add_custom_command(
     OUTPUT
       "${_CONFIGURED}.stamp"
     BYPRODUCTS
       "${_CONFIGURED}"
     COMMAND
-      ${_COMPILE_TOOL} --compile-to=executable-configurations ${_RULE_COMPILE_FLAGS} "${_SRC}" -o "${_CONFIGURED}.new"
+      ${_COMPILE_TOOL} --compile-to=executable-configurations ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS} "${_SRC}" -o "${_CONFIGURED}.new"
     COMMAND
       "${CMAKE_COMMAND}" -E copy_if_different "${_CONFIGURED}.new" "${_CONFIGURED}"
     COMMAND
@@ -86,7 +85,7 @@ function(_iree_dispatch_configure_step)
       "${_SRC}"
       ${_COMPILE_TOOL_DEPENDS}
     WORKING_DIRECTORY "${_SUITE_DIR}"  # where relative paths in flags start, as for `dispatchgen lock`
-    COMMENT "Configuring ${_TITLE}"
+    COMMENT "Configuring ${_PLACE}"
     VERBATIM
   )
   add_custom_target("${_CONFIGURE_TARGET}" DEPENDS "${_CONFIGURED}.stamp")
@@ -99,7 +98,6 @@ endfunction()
 #
 # Writes a benchmark module for each dispatch of configured.mlir and a flag file for each call of the whole model.
 function(_iree_dispatch_extract_step)
-  set(_EXTRACT_TARGET "iree-dispatch-extract-${_RULE_MODEL}-${_RULE_BACKEND}")
   get_property(_CODE_STAMP GLOBAL PROPERTY _IREE_DISPATCH_CODE_STAMP)
   _iree_dispatch_absolute("${_RULE_LOCK}" _LOCK)
   _iree_dispatch_listed(_LISTED)
@@ -109,6 +107,16 @@ function(_iree_dispatch_extract_step)
   set(_FLAG_FILES ${_RULE_CALLS})
   list(TRANSFORM _FLAG_FILES PREPEND "${_DIR}/dispatches/")
   list(TRANSFORM _FLAG_FILES APPEND ".flags")
+  set(_DRIFT_FLAGS "")
+  set(_DRIFT_REPORT "")
+  if(_DRIFT_ALLOWED)
+    set(_DRIFT_FLAGS --drift allow)
+    set(_DRIFT_REPORT "${_DIR}/dispatches/drift.txt")
+  endif()
+  set(_COMPILER "${_COMPILE_TOOL}")
+  if(TARGET "${_COMPILE_TOOL}")
+    set(_COMPILER "$<TARGET_FILE:${_COMPILE_TOOL}>")
+  endif()
   add_custom_command(
     OUTPUT
       "${_DIR}/dispatches.stamp"
@@ -116,22 +124,23 @@ function(_iree_dispatch_extract_step)
       ${_MODULES}
       ${_FLAG_FILES}
       "${_DIR}/dispatches/index.json"
+      ${_DRIFT_REPORT}
     COMMAND
       "${_PYTHON}" -m dispatchgen extract "${_DIR}/configured.mlir" --lock "${_LOCK}" --backend "${_RULE_BACKEND}"
-      --output "${_DIR}/dispatches" --listed "${_LISTED}"
+      --output "${_DIR}/dispatches" --listed "${_LISTED}" ${_DRIFT_FLAGS} --iree-compile "${_COMPILER}"
     COMMAND
       "${CMAKE_COMMAND}" -E touch "${_DIR}/dispatches.stamp"
     DEPENDS
       "${_DIR}/configured.mlir"
       "${_LOCK}"
       "${_CODE_STAMP}"
-    COMMENT "Extracting ${_TITLE}"
+    COMMENT "Extracting ${_PLACE}"
     VERBATIM
   )
   add_custom_target("${_EXTRACT_TARGET}" DEPENDS "${_DIR}/dispatches.stamp")
   add_dependencies("${_EXTRACT_TARGET}"
     iree-dispatch-code
-    "iree-dispatch-configure-${_RULE_MODEL}-${_RULE_BACKEND}"
+    "${_CONFIGURE_TARGET}"
   )
 endfunction()
 
@@ -152,16 +161,16 @@ endfunction()
 #
 # Compiles each benchmark module, and the whole model with the same flags. The target is the suite's own.
 function(_iree_dispatch_compile_step)
-  _iree_dispatch_compile("configured.mlir" "${_DIR}/model.vmfb" "Compiling ${_TITLE}/model.vmfb (whole model)")
+  _iree_dispatch_compile("configured.mlir" "${_DIR}/model.vmfb" "Compiling ${_PLACE}/model.vmfb (whole model)")
   set(_OUTPUTS "${_DIR}/model.vmfb")
   foreach(_DISPATCH IN LISTS _RULE_DISPATCHES)
     _iree_dispatch_compile("dispatches/${_DISPATCH}.mlir" "${_DIR}/${_DISPATCH}.vmfb"
-      "Compiling ${_TITLE}/${_DISPATCH}.vmfb")
+      "Compiling ${_PLACE}/${_DISPATCH}.vmfb")
     list(APPEND _OUTPUTS "${_DIR}/${_DISPATCH}.vmfb")
   endforeach()
   get_property(_BENCHMARK_TOOL GLOBAL PROPERTY _IREE_DISPATCH_BENCHMARK_TOOL)
   add_custom_target("${_TARGET}" DEPENDS ${_OUTPUTS})
-  add_dependencies("${_TARGET}" "iree-dispatch-extract-${_RULE_MODEL}-${_RULE_BACKEND}")
+  add_dependencies("${_TARGET}" "${_EXTRACT_TARGET}")
   if(TARGET "${_BENCHMARK_TOOL}")
     add_dependencies("${_TARGET}" "${_BENCHMARK_TOOL}")
   endif()
@@ -176,7 +185,7 @@ function(_iree_dispatch_compile SRC OUTPUT COMMENT)
     OUTPUT
       "${OUTPUT}"
     COMMAND
-      ${_COMPILE_TOOL} --compile-from=executable-configurations ${_RULE_COMPILE_FLAGS} "${SRC}" -o "${OUTPUT}"
+      ${_COMPILE_TOOL} --compile-from=executable-configurations ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS} "${SRC}" -o "${OUTPUT}"
     DEPENDS
       "${_DIR}/${SRC}"
       ${_COMPILE_TOOL_DEPENDS}

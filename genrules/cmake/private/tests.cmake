@@ -6,7 +6,8 @@
 
 # The tests: each dispatch and each call of the whole model once (smoke), and timed.
 #
-# All functions read the variables of iree_dispatch_benchmark_suite(): _RULE_*, _TARGET, _TITLE, _DIR.
+# All functions read the variables of iree_dispatch_benchmark_suite(): _RULE_*, _TARGET and the other names, _DIR,
+# _DRIFT_ALLOWED.
 
 include_guard(GLOBAL)
 
@@ -39,10 +40,15 @@ function(_iree_dispatch_device_tests DEVICE)
   set(_DEVICE_ID "${CMAKE_MATCH_1}")
   set(_DEVICE_URI "${CMAKE_MATCH_2}")
   string(REGEX REPLACE "://.*$" "" _DRIVER "${_DEVICE_URI}")
+  _iree_dispatch_disabled_driver("${_DRIVER}" _OPTION)
+  if(NOT _OPTION STREQUAL "")
+    message(STATUS "dispatchgen: no tests of ${_PLACE} on ${_DEVICE_ID}: ${_OPTION} is off")
+    return()
+  endif()
   _iree_dispatch_of_device("${_DEVICE_ID}" _RULE_RUN_FLAGS _RUN_FLAGS)
   _iree_dispatch_of_device("${_DEVICE_ID}" _RULE_DEVICE_LABELS _DEVICE_LABELS)
   get_property(_BENCHMARK_TOOL GLOBAL PROPERTY _IREE_DISPATCH_BENCHMARK_TOOL)
-  set(_PREFIX "iree-dispatch-benchmarks/${_TITLE}/${_DEVICE_ID}")
+  set(_PREFIX "${_TEST_PREFIX}/${_DEVICE_ID}")
   set(_RESULTS "${CMAKE_CURRENT_BINARY_DIR}/results/${_TITLE}/${_DEVICE_ID}")
   set(_CONTEXT "model=${_RULE_MODEL},backend=${_RULE_BACKEND},device=${_DEVICE_ID}")
   _iree_dispatch_timing_flags()
@@ -97,19 +103,27 @@ endfunction()
 # scope.
 function(_iree_dispatch_add_tests NAME KIND TIMING)
   cmake_path(GET NAME FILENAME _ID)
-  # The lists may hold escaped semicolons: they are expanded here and never put together again.
-  add_test(
-    NAME "${_PREFIX}/${NAME}/smoke"
-    COMMAND "${_BENCHMARK_TOOL}" ${_WHAT} "--device=${_DEVICE_URI}" ${_RUN_FLAGS} --benchmark_min_time=1x
-  )
   if(TARGET "${_BENCHMARK_TOOL}")
     set(_PROGRAM "$<TARGET_FILE:${_BENCHMARK_TOOL}>")
   else()
     set(_PROGRAM "${_BENCHMARK_TOOL}")
   endif()
+  set(_SCRIPT "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/run_benchmark.cmake")
+  # A smoke test is the benchmark tool itself, unless its dispatch may be missing.
+  set(_SOURCE "")
+  set(_SMOKE_RUNNER "${_BENCHMARK_TOOL}")
+  if(_DRIFT_ALLOWED AND KIND STREQUAL "dispatch")
+    set(_SOURCE "-DSOURCE=${_DIR}/dispatches/${_ID}.mlir")
+    set(_SMOKE_RUNNER "${CMAKE_COMMAND}" "${_SOURCE}" -P "${_SCRIPT}" -- "${_PROGRAM}")
+  endif()
+  # The lists may hold escaped semicolons: they are expanded here and never put together again.
+  add_test(
+    NAME "${_PREFIX}/${NAME}/smoke"
+    COMMAND ${_SMOKE_RUNNER} ${_WHAT} "--device=${_DEVICE_URI}" ${_RUN_FLAGS} --benchmark_min_time=1x
+  )
   add_test(
     NAME "${_PREFIX}/${NAME}"
-    COMMAND "${CMAKE_COMMAND}" "-DRESULT=${_RESULTS}/${_ID}.json" -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/run_benchmark.cmake" --
+    COMMAND "${CMAKE_COMMAND}" "-DRESULT=${_RESULTS}/${_ID}.json" ${_SOURCE} -P "${_SCRIPT}" --
       "${_PROGRAM}" ${_WHAT} "--device=${_DEVICE_URI}" ${_RUN_FLAGS} ${TIMING} "--benchmark_context=${_CONTEXT},${KIND}=${_ID}"
   )
   set(_SMOKE "${_SMOKE};${_PREFIX}/${NAME}/smoke" PARENT_SCOPE)
@@ -127,24 +141,23 @@ function(_iree_dispatch_finish_tests KIND SMOKE TIMED)
   if(NOT SMOKE)
     return()
   endif()
-  set(_LABELS
-    "driver=${_DRIVER}" "device=${_DEVICE_ID}" "model=${_RULE_MODEL}" "backend=${_RULE_BACKEND}")
-  foreach(_PRESET IN LISTS _RULE_PRESETS)
-    list(APPEND _LABELS "preset=${_PRESET}")
-  endforeach()
-  foreach(_MORE IN ITEMS _RULE_LABELS _DEVICE_LABELS)
-    if(NOT "${${_MORE}}" STREQUAL "")
-      set(_LABELS "${_LABELS};${${_MORE}}")
-    endif()
-  endforeach()
+  _iree_dispatch_suite_labels(_LABELS)
+  set(_LABELS "driver=${_DRIVER};device=${_DEVICE_ID};${_LABELS}")
+  if(NOT "${_DEVICE_LABELS}" STREQUAL "")
+    set(_LABELS "${_LABELS};${_DEVICE_LABELS}")
+  endif()
   set(_TIMEOUT "${_RULE_TIMEOUT}")
   if("${_TIMEOUT}" STREQUAL "")
     set(_TIMEOUT "${DISPATCHGEN_TEST_TIMEOUT}")
   endif()
-  get_property(_ABSENT GLOBAL PROPERTY _IREE_DISPATCH_ABSENT_DEVICE)
+  get_property(_SKIPPED GLOBAL PROPERTY _IREE_DISPATCH_ABSENT_DEVICE)
+  if(_DRIFT_ALLOWED)
+    get_property(_MISSING GLOBAL PROPERTY _IREE_DISPATCH_SKIPPED)
+    list(APPEND _SKIPPED "${_MISSING}")
+  endif()
   get_property(_NOT_MEASURED GLOBAL PROPERTY _IREE_DISPATCH_NOT_MEASURED)
   set_tests_properties(${SMOKE} ${TIMED} PROPERTIES
-    SKIP_REGULAR_EXPRESSION "${_ABSENT}"
+    SKIP_REGULAR_EXPRESSION "${_SKIPPED}"
     FAIL_REGULAR_EXPRESSION "${_NOT_MEASURED}"
     TIMEOUT "${_TIMEOUT}"
   )
@@ -161,11 +174,28 @@ function(_iree_dispatch_finish_tests KIND SMOKE TIMED)
   endif()
 endfunction()
 
+# _iree_dispatch_suite_labels()
+#
+# Sets OUT to the labels that all tests of the suite have.
+function(_iree_dispatch_suite_labels OUT)
+  set(_LABELS "model=${_RULE_MODEL}" "backend=${_RULE_BACKEND}")
+  foreach(_PRESET IN LISTS _RULE_PRESETS)
+    list(APPEND _LABELS "preset=${_PRESET}")
+  endforeach()
+  if(NOT _PACKAGE STREQUAL "")
+    list(APPEND _LABELS "${_PACKAGE}")
+  endif()
+  if(NOT "${_RULE_LABELS}" STREQUAL "")
+    set(_LABELS "${_LABELS};${_RULE_LABELS}")
+  endif()
+  set(${OUT} "${_LABELS}" PARENT_SCOPE)
+endfunction()
+
 # _iree_dispatch_build_test()
 #
 # Adds the test that builds the suite, which ctest runs before any other test of it.
 function(_iree_dispatch_build_test)
-  set(_NAME "iree-dispatch-benchmarks/${_TITLE}/build")
+  set(_NAME "${_TEST_PREFIX}/build")
   if(TEST "${_NAME}")
     return()
   endif()

@@ -10,6 +10,7 @@
 #   _IREE_DISPATCH_PYTHON                the interpreter that has dispatchgen
 #   _IREE_DISPATCH_COMPILE_TOOL          target or path of iree-compile
 #   _IREE_DISPATCH_COMPILE_TOOL_DEPENDS  what commands that call it depend on
+#   _IREE_DISPATCH_LINKER_FLAGS          flags that it needs to find its linker
 #   _IREE_DISPATCH_BENCHMARK_TOOL        target or path of iree-benchmark-module
 #   _IREE_DISPATCH_IMPORTER_VERSION      file with the importer's version, for commands that call it to depend on
 #   _IREE_DISPATCH_CODE_STAMP            stands for the code of `dispatchgen extract`; made by target iree-dispatch-code
@@ -95,28 +96,50 @@ function(_iree_dispatch_ask_python PYTHON ARGUMENTS)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${_PROBE_INSTALLED}")
   message(STATUS "dispatchgen: iree-compile ${_PROBE_COMPILER_VERSION}: ${_COMPILE_TOOL}")
   message(STATUS "dispatchgen: iree-benchmark-module: ${_BENCHMARK_TOOL}")
+  if(_PROBE_OTHER_BUILD)
+    message(WARNING "dispatchgen: ${_PROBE_OTHER_BUILD}")
+  endif()
 endfunction()
 
 # _iree_dispatch_compile_tool()
 #
 # Sets the global properties of iree-compile, and _COMPILE_TOOL in the caller's scope.
 #
-# The program is a small launcher of a library, and its time says little (package managers keep or share times): commands
-# depend on the version's text as well, in a file that is rewritten only when the text changes.
+# The program is a small launcher: commands depend on its library too. The time of either says little, since package
+# managers keep or share times: commands depend on the version's text as well, in a file that is rewritten only when the
+# text changes.
 function(_iree_dispatch_compile_tool)
-  set(_DEPENDS "")
   if(TARGET iree-compile)
     set(_COMPILE_TOOL iree-compile)
   else()
     set(_COMPILE_TOOL "${_PROBE_IREE_COMPILE}")
   endif()
-  set(_DEPENDS "${_COMPILE_TOOL}")
+  set(_DEPENDS "${_COMPILE_TOOL}" ${_PROBE_COMPILER_LIBRARIES})
+  set(_LINKER_FLAGS "")
+  _iree_dispatch_is_built(iree-compile _IS_BUILT)
+  if(_IS_BUILT)
+    _iree_dispatch_built_compiler(_MORE_DEPENDS _LINKER_FLAGS)
+    list(APPEND _DEPENDS ${_MORE_DEPENDS})
+  endif()
   if(_PROBE_COMPILER_VERSION)
     list(APPEND _DEPENDS "${_STATE_DIR}/compiler_version.txt")
   endif()
   set_property(GLOBAL PROPERTY _IREE_DISPATCH_COMPILE_TOOL "${_COMPILE_TOOL}")
   set_property(GLOBAL PROPERTY _IREE_DISPATCH_COMPILE_TOOL_DEPENDS "${_DEPENDS}")
+  set_property(GLOBAL PROPERTY _IREE_DISPATCH_LINKER_FLAGS "${_LINKER_FLAGS}")
   set(_COMPILE_TOOL "${_COMPILE_TOOL}" PARENT_SCOPE)
+endfunction()
+
+# _iree_dispatch_linker_flags()
+#
+# Sets OUT to the flags that iree-compile needs to find its linker, for the suite in the caller's scope.
+function(_iree_dispatch_linker_flags OUT)
+  get_property(_FLAGS GLOBAL PROPERTY _IREE_DISPATCH_LINKER_FLAGS)
+  if(NOT "--iree-hal-local-target-device-backends=llvm-cpu" IN_LIST _RULE_COMPILE_FLAGS
+      OR "${_RULE_COMPILE_FLAGS}" MATCHES "--iree-llvmcpu-embedded-linker-path=")  # LLVM takes a flag once
+    set(_FLAGS "")
+  endif()
+  set(${OUT} "${_FLAGS}" PARENT_SCOPE)
 endfunction()
 
 # _iree_dispatch_code_stamp()
