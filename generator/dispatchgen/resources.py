@@ -7,6 +7,6 @@ from pathlib import Path
 
 def genrules_dir() -> Path:
     """The folder `genrules/`, which holds `cmake/` and `bazel/`."""
-    # Not resolved: where the package is a tree of links, as in a sandbox, the links are all that may be read.
-    installed = Path(__file__).absolute().parent / "genrules"
-    return installed if installed.is_dir() else Path(__file__).resolve().parents[2] / "genrules"
+    # Not resolved first: where the package is reached through links, as in a sandbox, they are all that may be read.
+    tops = [folder for file in (Path(__file__).absolute(), Path(__file__).resolve()) for folder in file.parents[0:3:2]]
+    return next((top / "genrules" for top in tops if (top / "genrules").is_dir()), tops[-1] / "genrules")

@@ -75,12 +75,10 @@ def dispatchgen_links() -> Links:
     """dispatchgen, IREE's bindings, and what they import."""
     links = _links_of(SITE, _closure(DISPATCHGEN_NEEDS))
     # By import, not by distribution: either may be used without being installed.
-    package = Path(dispatchgen.__file__).resolve().parent
-    without = ("__pycache__", "genrules")
-    links |= {f"{SITE}/dispatchgen/{path.name}": path for path in package.iterdir() if path.name not in without}
-    # Of the rules only what Python reads: a folder with a BUILD.bazel would be a package of the repository.
+    links[f"{SITE}/dispatchgen"] = Path(dispatchgen.__file__).resolve().parent
+    # Laid out as in a checkout. Of the rules only what Python reads: their folder is a package of Bazel's.
     for templates in genrules_dir().glob("*/templates"):
-        links[f"{SITE}/dispatchgen/genrules/{templates.parent.name}/templates"] = templates
+        links[f"genrules/{templates.parent.name}/templates"] = templates
     links |= {f"{SITE}/iree/compiler": folder for folder in package_folders("iree.compiler")[:1]}
     return links
 

@@ -53,10 +53,10 @@ filegroup(
     name = "dispatchgen_files",
     srcs = ["python/bin/python3"] + glob(
         [
+            "genrules/*/templates/*.jinja",
             "python/**/*.py",
             "python/**/*.so",
             "python/**/*.so.*",
-            "site-packages/dispatchgen/genrules/**/*.jinja",
             "site-packages/**/*.py",
             "site-packages/**/*.so",
             "site-packages/**/*.so.*",
@@ -65,6 +65,7 @@ filegroup(
         exclude = [
             "**/test/**",
             "**/tests/**",
+            "site-packages/dispatchgen/genrules/**",
         ],
     ),
 )
