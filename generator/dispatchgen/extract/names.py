@@ -11,8 +11,8 @@ _EXPORT = re.compile(r".*_dispatch_\d+_(?P<operation>.+)", re.DOTALL)
 _NUMBERED = re.compile(r".*_dispatch_\d+", re.DOTALL)
 #: Longest name of a dispatch without its number, in characters: file systems allow 255 with what is added.
 _LENGTH = 100
-#: Names that the build tree uses itself.
-_RESERVED = frozenset({"model"})
+#: Names that the build tree and the targets of the Bazel rules (private/check.bzl) use themselves.
+_RESERVED = frozenset({"benchmarks", "dispatches", "drift", "model", "smoke", "sources"})
 
 
 @dataclass(frozen=True)

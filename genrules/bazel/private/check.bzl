@@ -10,6 +10,9 @@ load(":groups.bzl", "COMMON_ATTRIBUTES")
 
 _ID = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
+# Targets NAME.* of a suite besides those of its dispatches. dispatchgen gives no dispatch such a name.
+_RESERVED = ["benchmarks", "dispatches", "drift", "model", "smoke", "sources"]
+
 # Attributes that callers may give to the targets with actions, besides those of all targets.
 _BUILD_ATTRIBUTES = [
     "exec_compatible_with",
@@ -87,8 +90,11 @@ def _check_names(suite):
         "two dispatches or calls have the name '%s'" % name
         for name in repeated(suite.dispatches + suite.calls)
     ]
-    if "model" in suite.dispatches:
-        problems.append("a dispatch cannot be named 'model': model.vmfb is the whole model")
+    problems += [
+        "a dispatch cannot be named '%s': %s.%s is another target of the suite" % (name, suite.name, name)
+        for name in _RESERVED
+        if name in suite.dispatches
+    ]
     return problems
 
 def _check_devices(suite):

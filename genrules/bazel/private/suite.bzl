@@ -202,7 +202,7 @@ def _parameter_files(suite):
     return sorted(files)
 
 def _create_device_tests(suite, device):
-    """The tests on a device, `<id>=<uri>`. Returns the names of the smoke tests and of the timed ones."""
+    """The tests on a device, `<id>=<uri>`. Returns the labels of the smoke tests and of the timed ones."""
     id, _, uri = device.partition("=")
     common = dict(
         suite.attributes,
@@ -218,8 +218,8 @@ def _create_device_tests(suite, device):
         name = "%s.%s.%s" % (suite.name, id, dispatch)
         attributes = dict(common, module = ":%s.%s" % (suite.name, dispatch))
         _create_tests(suite, name, "dispatch", tags, attributes, suite.batch_size)
-        smoke_tests.append(name + ".smoke")
-        timed_tests.append(name)
+        smoke_tests.append(":%s.smoke" % name)
+        timed_tests.append(":" + name)
     for call in suite.calls:
         name = "%s.%s.model.%s" % (suite.name, id, call)
         attributes = dict(
@@ -230,8 +230,8 @@ def _create_device_tests(suite, device):
             parameters = suite.parameters,
         )
         _create_tests(suite, name, "model", tags, attributes, 1)
-        smoke_tests.append(name + ".smoke")
-        timed_tests.append(name)
+        smoke_tests.append(":%s.smoke" % name)
+        timed_tests.append(":" + name)
     return smoke_tests, timed_tests
 
 def _create_tests(suite, name, kind, tags, attributes, batch_size):

@@ -28,8 +28,17 @@ def _stale_test_impl(ctx):
     tools = ctx.attr.tools[IreeDispatchToolsInfo]
     update = "//%s:%s" % (ctx.attr.update.label.package, ctx.attr.update.label.name)
     command = ["check", tools.dispatchgen.executable.short_path, _manifest(ctx), update]
-    read = [ctx.file.manifest] + ctx.files.build_files + ctx.files.sources
-    command += [file.short_path for file in read if not file.short_path.startswith("../")]
+    read = []
+    for file in depset([ctx.file.manifest] + ctx.files.build_files + ctx.files.sources).to_list():
+        if file.owner.workspace_name != ctx.label.workspace_name:
+            read.append(file)
+            continue
+
+        # Before Bazel 7.4 the runfiles cannot have spaces in their names.
+        link = ctx.actions.declare_file("%s.files/%d" % (ctx.label.name, len(read)))
+        ctx.actions.symlink(output = link, target_file = file)
+        read.append(link)
+        command += [link.short_path, file.short_path]
     return _program(ctx, command, depset(read, transitive = [tools.dispatchgen_files]), [tools.dispatchgen])
 
 def _manifest(ctx):

@@ -2,8 +2,8 @@
 # Renews the lock files and build files of a suite, or checks that they are current. Started where the paths of the
 # runfiles start, which all paths are relative to:
 #
-#   update.sh update DISPATCHGEN MANIFEST IREE_COMPILE          writes into the source tree
-#   update.sh check DISPATCHGEN MANIFEST UPDATE_TARGET FILE...  the files are all that is looked at
+#   update.sh update DISPATCHGEN MANIFEST IREE_COMPILE                 writes into the source tree
+#   update.sh check DISPATCHGEN MANIFEST UPDATE_TARGET (FILE PATH)...  looks at these files, at their paths in the tree
 set -eu
 mode=$1
 dispatchgen=$PWD/$2
@@ -24,9 +24,10 @@ fi
 update_target=$4
 shift 4
 copy=$TEST_TMPDIR/workspace
-for file in "$@"; do
-  mkdir -p "$(dirname "$copy/$file")"
-  cp "$file" "$copy/$file"
+while [ $# -gt 1 ]; do
+  mkdir -p "$(dirname "$copy/$2")"
+  cp "$1" "$copy/$2"
+  shift 2
 done
 cd "$copy"
 if ! { "$dispatchgen" lock "$manifest" --check --no-compile && "$dispatchgen" generate "$manifest" --check; }; then
