@@ -116,6 +116,10 @@ class Package:
         """The names of the targets of a rule."""
         return [name for name, target in self.targets.items() if target.kind == kind]
 
+    def module(self, label: str) -> starlark.FrozenModule:
+        """A .bzl file of the rules, evaluated."""
+        return self._load(label)
+
     def _load(self, label: str) -> starlark.FrozenModule:
         if label not in self._modules:
             self._modules[label] = self._evaluate(label)
