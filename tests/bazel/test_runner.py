@@ -232,7 +232,8 @@ def test_by_hand_nothing_of_bazel_is_needed(tmp_path: Path) -> None:
 
 
 def test_the_real_program_without_the_device(iree_tools: IreeTools, tmp_path: Path) -> None:
-    source = "func.func @f(%a: tensor<4xi32>) -> tensor<4xi32> { return %a : tensor<4xi32> }\n"
+    source = "func.func @f(%a: tensor<4xi32>) -> tensor<4xi32> {\n"
+    source += "  %b = arith.addi %a, %a : tensor<4xi32>\n  return %b : tensor<4xi32>\n}\n"
     flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
     module = _compile(iree_tools, tmp_path, source, *flags)
     command = ["/bin/sh", str(RUNNER), "--skip-absent-device", "--", str(iree_tools.benchmark_module)]
