@@ -18,7 +18,14 @@ from dispatchgen.lock.update import settings_digest
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.ownership import check_build_file, check_replaceable
-from dispatchgen.render.files import BuildFile, bazel_file, cmake_file, generated_systems
+from dispatchgen.render.files import (
+    BuildFile,
+    bazel_file,
+    cmake_file,
+    generated_systems,
+    iree_plugin_file,
+    is_iree_plugin,
+)
 
 #: Lines of a difference that are shown.
 _DIFF_LINES = 40
@@ -28,6 +35,9 @@ _DIFF_LINES = 40
 @click.argument("manifest", type=click.Path(path_type=Path), default=Path(DEFAULT_MANIFEST))
 @click.option("--cmake", is_flag=True, help="Write a CMakeLists.txt.")
 @click.option("--bazel", is_flag=True, help="Write a BUILD.bazel.")
+@click.option(
+    "--iree-plugin", is_flag=True, help="Make the folder of the CMakeLists.txt a plug-in of IREE's own build as well."
+)
 @click.option("--check", is_flag=True, help="Write nothing; fail when a file is not what would be written.")
 @click.option(
     "-o",
@@ -37,7 +47,9 @@ _DIFF_LINES = 40
     help="The only file to write. Default: CMakeLists.txt or BUILD.bazel beside the manifest.",
 )
 @click.option("--force", is_flag=True, help="Replace files that dispatchgen did not write.")
-def command(manifest: Path, cmake: bool, bazel: bool, check: bool, output: Path | None, force: bool) -> None:
+def command(
+    manifest: Path, cmake: bool, bazel: bool, iree_plugin: bool, check: bool, output: Path | None, force: bool
+) -> None:
     """Write the build files of the suite that MANIFEST (default: benchmarks.yaml) and the lock files describe.
 
     Without --cmake and --bazel: renew those beside the manifest that dispatchgen wrote. A file that it did not write
@@ -45,9 +57,12 @@ def command(manifest: Path, cmake: bool, bazel: bool, check: bool, output: Path 
     """
     if output is not None and cmake == bazel:
         raise click.UsageError("-o names one file: give it with one of --cmake and --bazel.")
+    if iree_plugin and not cmake:
+        raise click.UsageError("--iree-plugin goes with --cmake.")
     suite = load_suite(manifest)
     if not (cmake or bazel):
         cmake, bazel = generated_systems(suite.root)
+        iree_plugin = cmake and is_iree_plugin(suite.root)
         if not (cmake or bazel):
             raise click.UsageError("there is no build file to renew: say which to write, --cmake, --bazel, or both.")
     locks = _read_locks(suite)
@@ -55,9 +70,10 @@ def command(manifest: Path, cmake: bool, bazel: bool, check: bool, output: Path 
     if stale:
         raise (CheckFailed if check else LockError)(*stale)
     files = [cmake_file(suite, locks, output)] if cmake else []
+    files += [iree_plugin_file(suite, output)] if iree_plugin else []
     files += [bazel_file(suite, locks, output)] if bazel else []
     if check:
-        _check(files, _command_line(manifest, cmake, bazel, output))
+        _check(files, _command_line(manifest, cmake, bazel, iree_plugin, output))
         return
     for file in files:
         (check_replaceable if force else check_build_file)(file.path)
@@ -66,10 +82,11 @@ def command(manifest: Path, cmake: bool, bazel: bool, check: bool, output: Path 
         click.echo(f"wrote {file.path}" if written else f"{file.path} is up to date")
 
 
-def _command_line(manifest: Path, cmake: bool, bazel: bool, output: Path | None) -> str:
+def _command_line(manifest: Path, cmake: bool, bazel: bool, iree_plugin: bool, output: Path | None) -> str:
     """The command that writes the files."""
     words = ["dispatchgen", "generate", str(manifest)]
     words += ["--cmake"] if cmake else []
+    words += ["--iree-plugin"] if iree_plugin else []
     words += ["--bazel"] if bazel else []
     words += ["-o", str(output)] if output is not None else []
     return shlex.join(words)

@@ -1,4 +1,4 @@
-"""The text of a suite's CMakeLists.txt."""
+"""The text of a suite's CMakeLists.txt, and of what makes its folder a plug-in of IREE's build."""
 
 from __future__ import annotations
 
@@ -37,6 +37,12 @@ def render_cmake(suite: Suite, locks: Mapping[str, Lock], *, package_dir: str | 
         setup=_keywords(setup),
         calls=[_keywords(call.arguments) for call in calls],
     )
+
+
+def render_iree_plugin(suite: Suite) -> str:
+    """The text of what lies beside the CMakeLists.txt of a suite that is a plug-in of IREE's build too."""
+    name = "iree_runtime_plugin.cmake.jinja"
+    return template("cmake", name, {"comment": cmake_comment}).render(manifest=suite.manifest.name)
 
 
 def _keywords(arguments: Arguments) -> list[tuple[str, Sequence[str]]]:

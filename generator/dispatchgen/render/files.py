@@ -12,9 +12,11 @@ from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.ownership import is_generated
 from dispatchgen.render.bazel import render_bazel
-from dispatchgen.render.cmake import render_cmake
+from dispatchgen.render.cmake import render_cmake, render_iree_plugin
 
 CMAKE_FILE = "CMakeLists.txt"
+#: What IREE's build includes from each folder of IREE_CMAKE_PLUGIN_PATHS.
+IREE_PLUGIN_FILE = "iree_runtime_plugin.cmake"
 #: Names of a Bazel package's build file. Bazel reads the first that there is.
 BAZEL_FILES = ("BUILD.bazel", "BUILD")
 
@@ -30,6 +32,17 @@ class BuildFile:
 def generated_systems(folder: Path) -> tuple[bool, bool]:
     """Whether a folder has a build file that dispatchgen wrote, for CMake and for Bazel."""
     return is_generated(folder / CMAKE_FILE), any(is_generated(folder / name) for name in BAZEL_FILES)
+
+
+def is_iree_plugin(folder: Path) -> bool:
+    """Whether dispatchgen made a folder a plug-in of IREE's build."""
+    return is_generated(folder / IREE_PLUGIN_FILE)
+
+
+def iree_plugin_file(suite: Suite, output: Path | None = None) -> BuildFile:
+    """What makes the folder of a suite's CMakeLists.txt, `output` where that is given, a plug-in of IREE's build."""
+    folder = output.parent if output is not None else suite.root
+    return BuildFile(folder / IREE_PLUGIN_FILE, render_iree_plugin(suite))
 
 
 def cmake_file(suite: Suite, locks: Mapping[str, Lock], output: Path | None = None) -> BuildFile:
