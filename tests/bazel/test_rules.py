@@ -1,0 +1,249 @@
+"""The rules on real Bazel, with stand-ins for IREE's programs: what reaches them, and what becomes of what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+import pytest
+
+from bazel_project import COMPILE, CONFIGURE, EXTRACT, TEST, BazelProject
+
+pytestmark = [pytest.mark.bazel, pytest.mark.slow]
+
+ODD = "ü $HOME $(id) `id` 'a' \"b\" \\ ;|& * %s"
+
+#: Programs that note their arguments. Like all that actions run, they have no environment, not even a PATH.
+PROGRAMS = {
+    # iree-compile ... -o OUT
+    "compile": """
+for out; do :; done
+if [ "$1" = --version ]; then echo 'IREE compiler version 3.13.0 @ none'; exit; fi
+printf '%s\\n' "$@" > "$out"
+""",
+    # dispatchgen extract ... --output DIR --listed-in FILE [--drift allow] ...; dispatch `gone` is a placeholder.
+    "dispatchgen": """
+all="$*"; drift=
+while [ $# -gt 0 ]; do
+  case $1 in --output) output=$2 ;; --listed-in) listed=$2 ;; --drift) drift=$2 ;; esac
+  shift
+done
+kind=mlir
+while read -r name || [ -n "$name" ]; do
+  case $kind$name in
+    mlir) kind=flags ;;
+    mlirgone) echo '// dispatchgen: skipped: it <went> away' > "$output/gone.mlir" ;;
+    *) echo "$name" > "$output/$name.$kind" ;;
+  esac
+done < "$listed"
+echo "$all" > "$output/index.json"
+if [ -n "$drift" ]; then echo 'removed: gone' > "$output/drift.txt"; fi
+""",
+    # iree-benchmark-module ... --benchmark_out=FILE ...
+    "benchmark": """
+printf '%s\\n' "$@"
+for argument; do
+  case $argument in
+    --device=absent) echo 'no devices found'; exit 1 ;;
+    --benchmark_out=*) printf '{"benchmarks": [{"real_time": 1}]}' > "${argument#*=}" ;;
+  esac
+done
+""",
+}
+TOOLS = """
+load("@dispatchgen//:defs.bzl", "iree_dispatch_tools")
+
+iree_dispatch_tools(
+    name = "tools",
+    benchmark_tool = "benchmark",
+    compile_tool = "compile",
+    dispatchgen_tool = "dispatchgen",
+    linker_tool = "compile",
+    visibility = ["//visibility:public"],
+)
+"""
+BUILD = f"""
+load("@dispatchgen//:defs.bzl", "iree_dispatch_benchmark_suite", "iree_dispatch_module")
+
+iree_dispatch_benchmark_suite(
+    name = "m_cpu",
+    src = "a b/$m ü.mlir",
+    backend = "cpu",
+    calls = ["c"],
+    compile_flags = [{ODD!r}],
+    device_labels = ["x.1=" + {ODD!r}],
+    devices = ["x.1=local-task://" + {ODD!r}, "none=absent"],
+    dispatches = ["a", "gone"],
+    lock = "lock.json",
+    min_time = "2s",
+    model = "m",
+    parameters = ["scope=p=q.irpa"],
+    run_flags = ["x.1=--x=" + {ODD!r}],
+)
+
+iree_dispatch_benchmark_suite(
+    name = "imported",
+    src = "m.onnx",
+    backend = "other",
+    compile_flags = ["--x"],
+    lock = "lock.json",
+    model = "m",
+)
+
+iree_dispatch_module(
+    name = "no_such_dispatch",
+    dispatch = "b",
+    extract = ":m_cpu.dispatches",
+)
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BazelProject]:
+    """A workspace with a suite whose texts are as odd as a manifest's may be."""
+    folder = tmp_path_factory.mktemp("rules") / "suite"
+    files = {
+        "BUILD.bazel": BUILD,
+        "a b/$m ü.mlir": "program",
+        "lock.json": "{}",
+        "m.onnx": "program",
+        "p=q.irpa": "weights",
+        "tools/BUILD.bazel": TOOLS,
+        **{f"tools/{name}": f"#!/bin/sh\n{text}" for name, text in PROGRAMS.items()},
+    }
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+    with BazelProject(folder, options=["--@dispatchgen//:tools=//tools"]) as project:
+        yield project
+
+
+def _made(project: BazelProject, name: str) -> list[str]:
+    """The arguments of the action that made a file."""
+    return (project.bazel_bin / name).read_text().splitlines()
+
+
+def _printed(project: BazelProject, target: str) -> list[str]:
+    """What a test printed, without the head that Bazel gives it."""
+    return project.test_output(target).partition("-----\n")[2].splitlines()
+
+
+def _skip_reason(project: BazelProject, target: str) -> str | None:
+    xml = ElementTree.parse(project.folder / "bazel-testlogs" / target / "test.xml")
+    skipped = xml.find(".//skipped")
+    return skipped.get("message") if skipped is not None else None
+
+
+def test_commands_have_texts_as_they_are_and_no_absolute_path(project: BazelProject) -> None:
+    project.build("//:m_cpu")
+    out = f"bazel-out/{project.bazel_bin.resolve().parent.name}/bin/m/cpu"
+    linker = "--iree-llvmcpu-embedded-linker-path=tools/compile"
+    configure = ["--compile-to=executable-configurations", ODD, linker, "a b/$m ü.mlir"]
+    assert _made(project, "m/cpu/configured.mlir") == [*configure, "-o", f"{out}/configured.mlir"]
+    compile_from = ["--compile-from=executable-configurations", ODD, linker]
+    module = [*compile_from, f"{out}/dispatches/a.mlir", "-o", f"{out}/a.vmfb"]
+    assert _made(project, "m/cpu/a.vmfb") == module
+    assert _made(project, "m/cpu/model.vmfb") == [*compile_from, f"{out}/configured.mlir", "-o", f"{out}/model.vmfb"]
+    extract = f"extract {out}/configured.mlir --lock lock.json --backend cpu --output {out}/dispatches"
+    assert _made(project, "m/cpu/dispatches/index.json") == [
+        f"{extract} --listed-in {out}/listed.txt --iree-compile tools/compile"
+    ]
+    assert (project.bazel_bin / "m/cpu/listed.txt").read_text() == "a\ngone\n\nc"
+
+
+def test_tests_run_with_texts_as_they_are(project: BazelProject) -> None:
+    project.test("//:m_cpu.x.1.a", "//:m_cpu.x.1.a.smoke", "//:m_cpu.x.1.model.c")
+    device = [f"--device=local-task://{ODD}", f"--x={ODD}"]
+    of_dispatch, of_call = (
+        ["--module=m/cpu/a.vmfb"],
+        ["--module=m/cpu/model.vmfb", "--flagfile=m/cpu/dispatches/c.flags"],
+    )
+    timed, context = "--benchmark_min_time=2s", "--benchmark_context=model=m,backend=cpu,device=x.1"
+    assert _printed(project, "m_cpu.x.1.a.smoke")[:-2] == [*of_dispatch, *device, "--benchmark_min_time=1x"]
+    assert _printed(project, "m_cpu.x.1.a")[:-2] == [*of_dispatch, *device, timed, f"{context},dispatch=a"]
+    call = [*of_call, "--parameters=scope=p=q.irpa", *device, timed, f"{context},call=c"]
+    assert _printed(project, "m_cpu.x.1.model.c")[:-2] == call
+
+
+def test_timed_tests_keep_their_result_and_run_each_time(project: BazelProject) -> None:
+    timed, smoke = "m_cpu.x.1.a", "m_cpu.x.1.a.smoke"
+    project.test(f"//:{timed}", f"//:{smoke}")
+    assert project.undeclared_output(timed) == {"benchmarks": [{"real_time": 1}]}
+    assert not (project.folder / "bazel-testlogs" / smoke / "test.outputs" / "benchmark.json").exists()
+    spawns = project.spawns("test", f"//:{timed}", f"//:{smoke}")
+    assert {spawn.output.partition("/")[0] for spawn in spawns if spawn.mnemonic == TEST} == {timed}
+
+
+def test_bazel_run_prints_the_benchmark(project: BazelProject) -> None:
+    output = project.bazel("run", "//:m_cpu.x.1.a", "--", "--mine=$1").stdout
+    assert "\n--module=m/cpu/a.vmfb\n" in output
+    assert "\n--mine=$1\n" in output
+
+
+def test_an_absent_device_fails_unless_it_may_be_skipped(project: BazelProject) -> None:
+    output = project.test("//:m_cpu.none.a.smoke", check=False).stdout
+    assert "error: nothing was measured: this machine does not have the device" in output
+    assert "Executed 1 out of 1 test: 1 fails locally." in output
+    project.test("//:m_cpu.none.a.smoke", options=["--@dispatchgen//:absent_device=skip"])
+    assert _skip_reason(project, "m_cpu.none.a.smoke") == "no device: no devices found"
+
+
+def test_drift_is_an_error_unless_the_flag_allows_it(project: BazelProject) -> None:
+    project.test("//:m_cpu.drift")
+    assert _printed(project, "m_cpu.drift") == ["the dispatches of m on cpu are those that the lock lists"]
+    allowed = ["--@dispatchgen//:drift=allow"]
+    project.test("//:m_cpu.drift", "//:m_cpu.x.1.gone", "//:m_cpu.x.1.a", options=allowed)
+    assert "--drift allow" in (project.bazel_bin / "m/cpu/dispatches/index.json").read_text()
+    assert _printed(project, "m_cpu.drift") == ["removed: gone"]
+    assert _printed(project, "m_cpu.x.1.gone") == ["dispatchgen: skipped: it <went> away"]
+    assert _skip_reason(project, "m_cpu.x.1.gone") == "it <went> away"
+    assert _skip_reason(project, "m_cpu.x.1.a") is None
+
+
+def test_the_actions_read_nothing_that_changes_by_itself(project: BazelProject) -> None:
+    """Two clones have the same actions: no environment, and only relative paths."""
+    project.bazel("clean")
+    actions = [
+        spawn for spawn in project.spawns("build", "//:m_cpu") if spawn.mnemonic in (CONFIGURE, EXTRACT, COMPILE)
+    ]
+    assert len(actions) == 5
+    for action in actions:
+        assert action.entry.get("environmentVariables", []) == []
+        words = [*action.entry["commandArgs"], *(file["path"] for file in action.entry["inputs"])]
+        assert [word for word in words if word.startswith("/") or str(project.folder) in word] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["//:no_such_dispatch"], "//:no_such_dispatch: //:m_cpu.dispatches has no dispatch 'b'; it has: a, gone"),
+        (["//:imported"], "//:m.imported: the tools have no importer of .onnx models"),
+        (["//:m_cpu.x"], "no such target '//:m_cpu.x'"),
+        (["--@dispatchgen//:drift=alow", "//:m_cpu"], "//:drift=alow: the value must be one of: allow, error"),
+        (
+            ["--@dispatchgen//:absent_device=", "//:m_cpu.x.1.a"],
+            "//:absent_device=: the value must be one of: fail, skip",
+        ),
+    ],
+)
+def test_what_cannot_be_built_is_refused_before_anything_runs(
+    project: BazelProject, arguments: list[str], text: str
+) -> None:
+    result = project.bazel("build", *arguments, check=False)
+    assert result.returncode == 1
+    assert text in result.stdout
+
+
+def test_a_refused_suite_is_told_with_its_place(project: BazelProject) -> None:
+    package = project.folder / "refused"
+    package.mkdir()
+    (package / "BUILD.bazel").write_text(
+        'load("@dispatchgen//:defs.bzl", "iree_dispatch_benchmark_suite")\n'
+        'iree_dispatch_benchmark_suite(name = "a", model = "a-b", devices = ["cuda"], speed = 1)\n'
+    )
+    output = project.bazel("build", "//refused:all", check=False).stdout
+    assert f"{package}/BUILD.bazel" in output
+    lines = ["backend is missing", "'a-b' is not a name made of [A-Za-z0-9_]", "unknown argument: speed"]
+    assert [line for line in lines if f"\n  {line}\n" not in output] == []
