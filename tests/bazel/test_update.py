@@ -83,7 +83,8 @@ def _broken_manifest(suite: Path) -> None:
     _replace(suite / "benchmarks.yaml", "source:", "sauce:")
 
 
-def test_what_is_current_passes(project: BazelProject, suite: Path) -> None:
+@pytest.mark.usefixtures("suite")
+def test_what_is_current_passes(project: BazelProject) -> None:
     outcome = _check(project)
     assert outcome.returncode == 0, outcome.stdout
 
@@ -144,7 +145,8 @@ def test_update_does_not_need_the_files_that_the_build_file_names(project: Bazel
     assert _check(project).returncode == 0
 
 
-def test_update_is_started_by_bazel_run(project: BazelProject, suite: Path) -> None:
+@pytest.mark.usefixtures("suite")
+def test_update_is_started_by_bazel_run(project: BazelProject) -> None:
     project.build(f"//suites/mlp:{_UPDATE}")
     program = project.bazel_bin / "suites" / "mlp" / _UPDATE
     outcome = subprocess.run([program], capture_output=True, text=True, check=False)
