@@ -35,11 +35,8 @@ def _find_python(rctx):
         looked.append("%s ($VIRTUAL_ENV)" % python)
     python = rctx.which("python3")
     if not python:
-        fail("\n".join([
-            "@%s: no Python was found" % rctx.name,
-            "  looked in: " + ", ".join(looked + ["PATH (%s)" % rctx.os.environ.get("PATH", "")]),
-            _HELP,
-        ]))
+        looked.append("PATH (%s)" % rctx.os.environ.get("PATH", ""))
+        _fail(rctx, "no Python was found", "looked in: " + ", ".join(looked))
     return python
 
 def _ask(rctx, python):
@@ -51,9 +48,15 @@ def _ask(rctx, python):
     for package in rctx.attr.packages:
         command += ["--package", package]
     result = rctx.execute(command, quiet = True)
+    errors = result.stderr.strip()
+    if "No module named 'dispatchgen" in errors:
+        _fail(rctx, "this Python does not have dispatchgen: %s" % python, errors.splitlines()[-1])
     if result.return_code != 0:
-        fail("\n".join(["@%s: the tools were not found" % rctx.name, result.stderr.strip(), "  Python: %s" % python, _HELP]))
+        _fail(rctx, "the tools were not found\n" + errors, "Python: %s" % python)
     return json.decode(result.stdout)
+
+def _fail(rctx, message, place):
+    fail("@%s: %s\n  %s\n%s" % (rctx.name, message, place, _HELP))
 
 def _iree_tools_repository_impl(rctx):
     answers = _ask(rctx, _find_python(rctx))

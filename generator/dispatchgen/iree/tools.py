@@ -137,12 +137,12 @@ def _native(program: Path) -> Path:
     return native if result.returncode == 0 and native.is_file() else program
 
 
-def missing(program: str, folder: Path | None) -> Problem:
-    """What to say of a program that `find_program` did not find."""
+def missing(program: str, folder: Path | None, named_by: str = f"--iree-host-bin-dir or {HOST_BIN_DIR}") -> Problem:
+    """What to say of a program that `find_program` did not find; `named_by` is how the user names the folder."""
     wheel, package, _ = _WHEELS[program]
     looked = []
     if folder is not None:
-        looked.append(f"{folder} (the folder named by --iree-host-bin-dir or {HOST_BIN_DIR})")
+        looked.append(f"{folder} (the folder named by {named_by})")
     if folder is None or program != "iree-compile":
         installed = _wheel_folder(program)
         place = f"{installed}" if installed is not None else f"not installed for {sys.executable}"

@@ -43,7 +43,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _answers(tools_dir: Path | None, packages: Sequence[str]) -> Mapping[str, object]:
-    programs = find_programs(_PROGRAMS, _programs_folder(tools.explicit_folder(tools_dir)))
+    folder = _programs_folder(tools.explicit_folder(tools_dir))
+    programs = find_programs(_PROGRAMS, folder, f"IREE_TOOLS_DIR or {tools.HOST_BIN_DIR}")
     version = tools.compiler_version(programs["iree-compile"])
     tools.check_version(programs["iree-compile"], version)
     importer = importer_links()

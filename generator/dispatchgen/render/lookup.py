@@ -11,13 +11,13 @@ from dispatchgen.iree import tools
 from dispatchgen.manifest.sources import package_folders
 
 
-def find_programs(names: Sequence[str], folder: Path | None) -> dict[str, Path]:
-    """Path of each of IREE's programs; `folder` is the one that the user named, if any.
+def find_programs(names: Sequence[str], folder: Path | None, named_by: str) -> dict[str, Path]:
+    """Path of each of IREE's programs; `folder` is the one that the user named, if any, with the options `named_by`.
 
     Raises ToolError with all that were not found, and where they were looked for.
     """
     found = {name: tools.find_program(name, folder) for name in names}
-    problems = [tools.missing(name, folder) for name, path in found.items() if path is None]
+    problems = [tools.missing(name, folder, named_by) for name, path in found.items() if path is None]
     if problems:
         raise ToolError(*problems)
     return {name: path for name, path in found.items() if path is not None}

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--package", action="append", default=[], help="find the folder of this Python package")
     options = parser.parse_args(arguments)
     try:
-        programs = find_programs(options.program, tools.explicit_folder(options.host_bin_dir))
+        programs = find_programs(options.program, tools.explicit_folder(options.host_bin_dir), tools.HOST_BIN_DIR)
         folders = find_packages(options.package)
         iree_compile = options.version_of or programs.get("iree-compile")
         version = tools.compiler_version(iree_compile) if iree_compile else ""
