@@ -18,12 +18,12 @@ from pathlib import Path
 
 from dispatchgen.errors import DispatchgenError
 from dispatchgen.iree import tools
-from dispatchgen.render.lookup import find_packages, find_programs
+from dispatchgen.render.lookup import find_packages, find_programs, library_folders
 from dispatchgen.render.python_files import Links, dispatchgen_links, importer_links, python_links
 
 _PROGRAMS = ("iree-compile", "iree-benchmark-module")
 _LINKER = "iree-lld"
-#: What iree-compile loads, beside it or, in an install tree, in `../lib`.
+#: What iree-compile loads.
 _LIBRARIES = ("libIREECompiler.so*", "libIREECompiler.dylib", "iree_platform_libs")
 
 
@@ -69,11 +69,10 @@ def _programs_folder(folder: Path | None) -> Path | None:
 def program_links(programs: Mapping[str, Path]) -> Links:
     """The programs in `bin/`, with the linker, and with the compiler's library where the compiler looks for it."""
     links = {f"bin/{name}": path for name, path in programs.items()}
-    compiler = programs["iree-compile"].resolve()  # its library is beside the file, not beside a link to it
-    linker = compiler.parent / _LINKER
-    if linker.is_file():
-        links[f"bin/{_LINKER}"] = linker
-    for there, here in ((compiler.parent, "bin"), (compiler.parent.parent / "lib", "lib")):
+    beside, lib = library_folders(programs["iree-compile"])
+    if (beside / _LINKER).is_file():
+        links[f"bin/{_LINKER}"] = beside / _LINKER
+    for there, here in ((beside, "bin"), (lib, "lib")):
         for pattern in _LIBRARIES:
             links |= {f"{here}/{path.name}": path for path in there.glob(pattern)}
     return links

@@ -37,3 +37,9 @@ def find_packages(names: Sequence[str]) -> dict[str, Path]:
     if problems:
         raise ToolError(*problems)
     return folders
+
+
+def library_folders(iree_compile: Path) -> tuple[Path, Path]:
+    """Where a compiler loads its library from: beside it or, in build and install trees, in `../lib`."""
+    folder = iree_compile.resolve().parent  # a link runs the program that it leads to
+    return folder, folder.parent / "lib"

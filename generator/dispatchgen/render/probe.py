@@ -20,7 +20,7 @@ import dispatchgen
 from dispatchgen.errors import DispatchgenError
 from dispatchgen.files import write_if_changed
 from dispatchgen.iree import tools
-from dispatchgen.render.lookup import find_packages, find_programs
+from dispatchgen.render.lookup import find_packages, find_programs, library_folders
 from dispatchgen.render.quote import cmake_list, cmake_string
 
 #: Distributions whose upgrade may change what the rules were told.
@@ -57,11 +57,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _libraries(iree_compile: Path | None) -> list[Path]:
-    """The library that a compiler loads: beside it or, in build and install trees, in `../lib`. Empty: none known."""
+    """The library that a compiler loads. Empty: none known."""
     if iree_compile is None:
         return []
-    folder = iree_compile.resolve().parent  # a link runs the program that it leads to
-    found = [path for there in (folder, folder.parent / "lib") for path in there.glob("libIREECompiler.*")]
+    found = [path for folder in library_folders(iree_compile) for path in folder.glob("libIREECompiler.*")]
     return sorted(path for path in found if path.suffix in (".so", ".dylib"))
 
 
