@@ -288,6 +288,7 @@ def test_setup_creates_what_stands_for_several_suites(package: Package) -> None:
             {"parameters": ["a=/b.irpa"]},
             [f"parameters '/b.irpa' {OUTSIDE}"],
         ),
+        ({"parameters": ["scope="]}, [f"parameters '' {OUTSIDE}"]),
         ({"src": "package:m.mlir"}, ["src 'package:m.mlir' is not of the form package:<package>/<path>"]),
         ({"src": "package:zoo/../m.mlir"}, ["src 'package:zoo/../m.mlir' is not of the form package:<package>/<path>"]),
         ({"src": "m.txt"}, ["src 'm.txt' ends neither in .mlir, .mlirbc nor .onnx"]),

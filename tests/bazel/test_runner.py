@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -229,6 +232,22 @@ def test_by_hand_nothing_of_bazel_is_needed(tmp_path: Path) -> None:
         check=False,
     )
     assert (process.returncode, process.stdout, process.stderr) == (0, "BM_a\n", "")
+
+
+def test_when_interrupted_it_leaves_nothing(tmp_path: Path) -> None:
+    program = _stand_in(tmp_path, "", MEASURED, "sleep 600")
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    with subprocess.Popen(
+        ["/bin/sh", RUNNER, "--", program, "--x"],
+        env={"PATH": "/usr/bin:/bin", "TMPDIR": str(temporary)},
+        start_new_session=True,
+    ) as process:
+        while not (tmp_path / "arguments").exists():
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(TIMEOUT) != 0
+    assert list(temporary.iterdir()) == []
 
 
 def test_the_real_program_without_the_device(iree_tools: IreeTools, tmp_path: Path) -> None:

@@ -118,18 +118,21 @@ def _check_devices(suite):
     return problems
 
 def _check_paths(suite):
-    paths = {"lock": [suite.lock], "parameters": [parameter_path(parameter) for parameter in suite.parameters]}
+    paths = [("parameters", parameter_path(parameter)) for parameter in suite.parameters]
+    if suite.lock:
+        paths.append(("lock", suite.lock))
     problems = []
-    if not suite.src.startswith("package:"):
-        paths["src"] = [suite.src]
-    elif not is_inside(suite.src[len("package:"):]) or "/" not in suite.src:
-        problems.append("src '%s' is not of the form package:<package>/<path>" % suite.src)
-    for argument in sorted(paths):
-        problems += [
-            "%s '%s' is not a path inside the package: relative, without '.' and '..'" % (argument, path)
-            for path in paths[argument]
-            if path and not is_inside(path)
-        ]
+    if suite.src.startswith("package:"):
+        path = suite.src[len("package:"):]
+        if "/" not in path or not is_inside(path):
+            problems.append("src '%s' is not of the form package:<package>/<path>" % suite.src)
+    elif suite.src:
+        paths.append(("src", suite.src))
+    problems += [
+        "%s '%s' is not a path inside the package: relative, without '.' and '..'" % (argument, path)
+        for argument, path in paths
+        if not is_inside(path)
+    ]
     if suite.src and not [suffix for suffix in [".mlir", ".mlirbc", ".onnx"] if suite.src.endswith(suffix)]:
         problems.append("src '%s' ends neither in .mlir, .mlirbc nor .onnx" % suite.src)
     if suite.import_flags and not suite.src.endswith(".onnx"):

@@ -66,6 +66,7 @@ fi
 
 scratch=$(mktemp -d "${TEST_TMPDIR:-${TMPDIR:-/tmp}}/dispatchgen.XXXXXX") || exit 1
 trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
 result=$scratch/benchmark.json
 
 # Printed while it runs, and kept.

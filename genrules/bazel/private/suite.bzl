@@ -14,8 +14,6 @@ load(":module.bzl", "iree_dispatch_module")
 load(":setup.bzl", "SETUP_NAME")
 load(":tests.bzl", "iree_dispatch_benchmark_test", "iree_dispatch_drift_test", "iree_dispatch_smoke_test")
 
-_MACRO = "iree_dispatch_benchmark_suite"
-
 # Smoke tests may be answered from any cache, but run where the device is.
 _SMOKE_TAGS = ["no-remote-exec"]
 
@@ -114,6 +112,7 @@ def iree_dispatch_benchmark_suite(
         batch_size = batch_size,
         timeout = timeout,
         drift = drift,
+        # The attribute of the targets that start from files, where it has a value.
         tools = {"tools": tools} if tools else {},
         tags = ["manual"] + tags,
         attributes = kwargs,
@@ -121,7 +120,10 @@ def iree_dispatch_benchmark_suite(
     problems = check_suite(suite) + check_attributes(kwargs)
     if native.existing_rule(name + ".dispatches"):
         problems.append("there is another suite of this name in the package")
-    fail_with(_MACRO, name, problems)
+    imported = native.existing_rule(model + ".imported")
+    if imported and (imported["src_as_written"] != src or list(imported["import_flags"]) != import_flags):
+        problems.append("src and import_flags differ from those of another suite of model " + model)
+    fail_with("iree_dispatch_benchmark_suite", name, problems)
 
     _create_modules(suite)
     smoke_tests = []
@@ -174,8 +176,7 @@ def _program(suite):
     if not suite.src.endswith(".onnx"):
         return _source(suite.src)
     name = suite.model + ".imported"
-    other = native.existing_rule(name)
-    if not other:
+    if not native.existing_rule(name):
         iree_dispatch_import(
             name = name,
             src = _source(suite.src),
@@ -185,10 +186,6 @@ def _program(suite):
             tags = suite.tags,
             **dict(suite.attributes, **suite.tools)
         )
-    elif other["src_as_written"] != suite.src or list(other["import_flags"]) != suite.import_flags:
-        fail_with(_MACRO, suite.name, [
-            "src and import_flags differ from those of another suite of model " + suite.model,
-        ])
     return ":" + name
 
 def _source(src):
