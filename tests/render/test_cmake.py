@@ -8,47 +8,10 @@ from pathlib import Path
 import pytest
 
 from dispatchgen.errors import LockError, ManifestError
-from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
-from dispatchgen.lock.schema import Lock, MadeFrom
-from dispatchgen.manifest.suite import Backend, Device, Model, Preset, RunSettings, Source, Suite
+from dispatchgen.manifest.suite import Source
 from dispatchgen.ownership import BUILD_FILE_HEADER
 from dispatchgen.render.cmake import render_cmake
-
-_HOST = Backend(
-    *("Host CPU", "host", "local", "llvm-cpu", ("--iree-llvmcpu-target-cpu=generic",)),
-    devices=(Device("sync", "local-sync", ("--x=$y",), ("z", "a")), Device("task", "local-task")),
-    labels=("cpu",),
-)
-_GPU = Backend("gpu", "gpu", "vulkan")
-_A = Model(
-    *("Model A", "model_a", Source("a.mlir", "mlir")),
-    parameters=("scope=weights.irpa",),
-    backends=("host", "gpu"),
-    compile_flags={"gpu": ("--of-a",)},
-    labels=("large", "cpu"),
-    run=RunSettings("0.5s", 3, 10),
-)
-_B = Model("b", "b", Source("test data/b.onnx", "onnx", package="pkg.sub"), ("--opset-version=19",), backends=("gpu",))
-_SUITE = Suite(
-    Path("somewhere/benchmarks.yaml"), (_HOST, _GPU), (_B, _A), (Preset("night ly", "night_ly", labels=("large",)),)
-)
-
-
-def _dispatch(name: str) -> Dispatch:
-    return Dispatch(
-        name=name, operation=name, executable="e", variant="v", export="x", content="", written=(), benchmarks=()
-    )
-
-
-def _lock(model: str, *backends: str) -> Lock:
-    calls = tuple(Call(name=name, function="main", shape=name, symbols={}, inputs=()) for name in ("B8", "B1"))
-    locks = {
-        name: BackendDispatches(backend=name, dispatches=(_dispatch("z_2"), _dispatch("a_1"))) for name in backends
-    }
-    return Lock(model=model, made_from=MadeFrom(source="", settings={}, compiler=""), calls=calls, backends=locks)
-
-
-_LOCKS = {"model_a": _lock("model_a", "host", "gpu"), "b": _lock("b", "gpu")}
+from rendered import GPU, HOST, LOCKS, MODEL_A, MODEL_B, SUITE, lock_of
 
 
 def _call(text: str, name: str) -> dict[str, list[str]]:
@@ -64,7 +27,7 @@ def _call(text: str, name: str) -> dict[str, list[str]]:
 
 
 def test_a_call_carries_all_that_the_rule_needs() -> None:
-    call = _call(render_cmake(_SUITE, _LOCKS), "model_a_host")
+    call = _call(render_cmake(SUITE, LOCKS), "model_a_host")
     assert call["SRC"] == ["a.mlir"]
     assert call["LOCK"] == ["locks/model_a.json"]
     assert call["COMPILE_FLAGS"][:2] == [
@@ -84,13 +47,13 @@ def test_a_call_carries_all_that_the_rule_needs() -> None:
 
 
 def test_what_is_not_used_is_left_out() -> None:
-    call = _call(render_cmake(_SUITE, _LOCKS), "model_a_gpu")
+    call = _call(render_cmake(SUITE, LOCKS), "model_a_gpu")
     assert call["COMPILE_FLAGS"][-1] == "--of-a"
     assert not call.keys() & {"DEVICES", "RUN_FLAGS", "DEVICE_LABELS", "IMPORT_FLAGS"}
 
 
 def test_imported_source_of_a_package() -> None:
-    text = render_cmake(_SUITE, _LOCKS)
+    text = render_cmake(SUITE, LOCKS)
     call = _call(text, "b_gpu")
     assert call["SRC"] == ["package:pkg.sub/test data/b.onnx"]
     assert call["IMPORT_FLAGS"][-1] == "--opset-version=19"
@@ -98,34 +61,34 @@ def test_imported_source_of_a_package() -> None:
 
 
 def test_calls_are_sorted_and_the_text_depends_on_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    text = render_cmake(_SUITE, _LOCKS)
+    text = render_cmake(SUITE, LOCKS)
     positions = [text.index(f'"{name}"') for name in ("b_gpu", "model_a_gpu", "model_a_host")]
     assert positions == sorted(positions)
     monkeypatch.chdir(tmp_path)
-    moved = replace(_SUITE, manifest=tmp_path / "benchmarks.yaml", models=(_A, _B), backends=(_GPU, _HOST))
-    assert render_cmake(moved, dict(reversed(_LOCKS.items()))) == text
+    moved = replace(SUITE, manifest=tmp_path / "benchmarks.yaml", models=(MODEL_A, MODEL_B), backends=(GPU, HOST))
+    assert render_cmake(moved, dict(reversed(LOCKS.items()))) == text
     assert str(tmp_path) not in text
 
 
 def test_the_file_is_known_as_a_generated_one() -> None:
-    assert render_cmake(_SUITE, _LOCKS).encode().startswith(BUILD_FILE_HEADER)
+    assert render_cmake(SUITE, LOCKS).encode().startswith(BUILD_FILE_HEADER)
 
 
 def test_a_path_that_looks_like_a_package_is_a_path() -> None:
     source = Source("package:x/a.mlir", "mlir")
     with pytest.raises(ManifestError, match="build systems cannot have"):
-        render_cmake(replace(_SUITE, models=(replace(_A, source=source),)), _LOCKS)
+        render_cmake(replace(SUITE, models=(replace(MODEL_A, source=source),)), LOCKS)
 
 
 def test_folder_of_the_suite_relative_to_the_file() -> None:
-    text = render_cmake(_SUITE, _LOCKS, package_dir="../su;ite")
+    text = render_cmake(SUITE, LOCKS, package_dir="../su;ite")
     assert 'set(DISPATCHGEN_PACKAGE_DIR "../su;ite")' in text
-    assert "DISPATCHGEN_PACKAGE_DIR" not in render_cmake(_SUITE, _LOCKS)
+    assert "DISPATCHGEN_PACKAGE_DIR" not in render_cmake(SUITE, LOCKS)
 
 
 def test_all_missing_locks_are_named_with_the_command() -> None:
     with pytest.raises(LockError) as caught:
-        render_cmake(_SUITE, {"model_a": _lock("model_a", "gpu")})
+        render_cmake(SUITE, {"model_a": lock_of("model_a", "gpu")})
     assert str(caught.value).splitlines() == [
         "error: model 'b' has no lock file",
         "  at somewhere/locks/b.json",
@@ -137,9 +100,9 @@ def test_all_missing_locks_are_named_with_the_command() -> None:
 
 
 def test_all_strings_that_cmake_cannot_carry_are_named() -> None:
-    model = replace(_A, labels=("NAME", "a[b"), compile_flags={"gpu": ("--x\ny",)}, line=7)
+    model = replace(MODEL_A, labels=("NAME", "a[b"), compile_flags={"gpu": ("--x\ny",)}, line=7)
     with pytest.raises(ManifestError) as caught:
-        render_cmake(replace(_SUITE, models=(model,)), _LOCKS)
+        render_cmake(replace(SUITE, models=(model,)), LOCKS)
     problems = [str(problem) for problem in caught.value.problems]
     assert len(problems) == 3
     assert all("at somewhere/benchmarks.yaml:7" in problem for problem in problems)

@@ -27,6 +27,7 @@ def render_bazel(suite: Suite, locks: Mapping[str, Lock]) -> str:
       ManifestError: a string in the manifest that Bazel cannot carry, or two suites of one name.
     """
     calls = suite_calls(suite, locks)
+    _check_manifest(suite)
     _check_names(suite, calls)
     refuse(suite, calls, "Bazel", _refused)
     setup: dict[str, Value] = {
@@ -76,16 +77,29 @@ def _check_names(suite: Suite, calls: Sequence[SuiteCall]) -> None:
         raise ManifestError(*problems)
 
 
+def _check_manifest(suite: Suite) -> None:
+    """Raises ManifestError where the manifest's name cannot be that of a target."""
+    reason = path_refusal(suite.manifest.name)
+    if reason is not None:
+        raise ManifestError(Problem(f"Bazel cannot read a manifest of this name: {reason}", Place(str(suite.manifest))))
+
+
 def _refused(call: SuiteCall) -> Iterator[tuple[str, str]]:
     """Each string of a call that Bazel cannot carry, with the reason."""
-    paths = [call.model.source.path, *(text.rpartition("=")[2] for text in call.model.parameters)]
+    paths = [call.model.source.path, *(_path_of(parameter) for parameter in call.model.parameters)]
     for path in paths:
         reason = path_refusal(path)
         if reason is not None:
             yield path, reason
     for keyword, value in call.arguments.items():
-        texts = [] if keyword in ("src", "parameters") or isinstance(value, int) else value
-        for text in [texts] if isinstance(texts, str) else texts:
+        texts = [value] if isinstance(value, str) else () if isinstance(value, int) else value
+        for text in texts if keyword not in ("src", "parameters") else ():
             reason = text_refusal(text)
             if reason is not None:
                 yield text, reason
+
+
+def _path_of(parameter: str) -> str:
+    """The path in `[scope=]path`: like the tools of IREE, the rules take what precedes the first `=` for the scope."""
+    scope, equals, path = parameter.partition("=")
+    return path if equals else scope

@@ -26,14 +26,20 @@ def text_refusal(text: str) -> str | None:
 
 
 def path_refusal(path: str) -> str | None:
-    """Why Bazel cannot have a target for the file of this path, relative to a package; None if it can."""
-    found = next((char for char in path if char in ":\\`"), None)
+    """Why Bazel cannot have a target for the file of this path, relative to a package; None if it can.
+
+    Tried with Bazel 4.2.3; newer ones document the same ("Target names", bazel.build/concepts/labels).
+    """
+    found = next((char for char in path if char in ":\\"), None)
     if found is not None:
         return f"it holds {found!r}, which the name of a target cannot have"
     if path.startswith("/"):
-        return "it is absolute, and Bazel reads files of its workspace only"
-    if ".." in path.split("/"):
+        return "it is absolute, and a target lies in its package"
+    segments = path.split("/")
+    if ".." in segments:
         return "it leaves the suite's folder, and a target lies in its package"
+    if "." in segments or "" in segments:
+        return "it has an empty segment or '.', which the name of a target cannot have"
     return text_refusal(path)
 
 

@@ -1,0 +1,52 @@
+"""A suite with all that a manifest can say, and its locks, for tests of the build files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
+from dispatchgen.lock.schema import Lock, MadeFrom
+from dispatchgen.manifest.suite import Backend, Device, Model, Preset, RunSettings, Source, Suite
+
+HOST = Backend(
+    *("Host CPU", "host", "local", "llvm-cpu", ("--iree-llvmcpu-target-cpu=generic",)),
+    devices=(Device("sync", "local-sync", ("--x=$y",), ("z", "a")), Device("task", "local-task")),
+    labels=("cpu",),
+)
+GPU = Backend("gpu", "gpu", "vulkan")
+MODEL_A = Model(
+    *("Model A", "model_a", Source("a.mlir", "mlir")),
+    parameters=("scope=weights.irpa",),
+    backends=("host", "gpu"),
+    compile_flags={"gpu": ("--of-a",)},
+    labels=("large", "cpu"),
+    run=RunSettings("0.5s", 3, 10),
+)
+MODEL_B = Model(
+    *("b", "b", Source("test data/b.onnx", "onnx", package="pkg.sub"), ("--opset-version=19",)),
+    backends=("gpu",),
+)
+SUITE = Suite(
+    Path("somewhere/benchmarks.yaml"),
+    (HOST, GPU),
+    (MODEL_B, MODEL_A),
+    (Preset("night ly", "night_ly", labels=("large",)),),
+)
+
+
+def lock_of(model: str, *backends: str) -> Lock:
+    """A lock of two dispatches and two calls."""
+    calls = tuple(Call(name=name, function="main", shape=name, symbols={}, inputs=()) for name in ("B8", "B1"))
+    locks = {
+        name: BackendDispatches(backend=name, dispatches=(_dispatch("z_2"), _dispatch("a_1"))) for name in backends
+    }
+    return Lock(model=model, made_from=MadeFrom(source="", settings={}, compiler=""), calls=calls, backends=locks)
+
+
+def _dispatch(name: str) -> Dispatch:
+    return Dispatch(
+        name=name, operation=name, executable="e", variant="v", export="x", content="", written=(), benchmarks=()
+    )
+
+
+LOCKS = {"model_a": lock_of("model_a", "host", "gpu"), "b": lock_of("b", "gpu")}
