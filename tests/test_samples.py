@@ -56,7 +56,7 @@ def test_locks_are_current(sample_copy: Path, run_cli: support.RunCli, iree_tool
 
 @pytest.mark.parametrize("sample", _SAMPLES)
 def test_build_files_are_current(sample: str, samples_dir: Path, run_cli: support.RunCli) -> None:
-    checked = run_cli("generate", "--cmake", "--check", cwd=samples_dir / sample)
+    checked = run_cli("generate", "--cmake", "--bazel", "--check", cwd=samples_dir / sample)
     assert checked.code == 0, checked.stderr
 
 
