@@ -123,6 +123,7 @@ def test_tags_say_what_a_test_is_and_how_it_may_run(package: Package) -> None:
     assert package.tags("mlp_cpu.host.matmul.smoke") == host | smoke | {"test-type=dispatch-smoke"}
     assert package.tags("mlp_cpu.host.matmul") == host | timed | {"test-type=dispatch-benchmark"}
     assert package.tags("mlp_cpu.gpu.1.model.B1.smoke") == gpu | smoke | {"test-type=model-smoke"}
+    assert package.tags("mlp_cpu.drift") == common | {"test-type=drift"}
     assert package.tags("mlp_cpu.gpu.1.model.B1") == gpu | timed | {"test-type=model-benchmark"}
 
 

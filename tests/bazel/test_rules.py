@@ -192,11 +192,14 @@ def test_an_absent_device_fails_unless_it_may_be_skipped(project: BazelProject) 
 
 def test_drift_is_an_error_unless_the_flag_allows_it(project: BazelProject) -> None:
     project.test("//:m_cpu.drift")
-    assert _printed(project, "m_cpu.drift") == ["the dispatches of m on cpu are those that the lock lists"]
+    assert _printed(project, "m_cpu.drift") == ["the dispatches are those that the lock lists"]
+    assert _skip_reason(project, "m_cpu.drift") is None
     allowed = ["--@dispatchgen//:drift=allow"]
     project.test("//:m_cpu.drift", "//:m_cpu.x.1.gone", "//:m_cpu.x.1.a", options=allowed)
     assert "--drift allow" in (project.bazel_bin / "m/cpu/dispatches/index.json").read_text()
-    assert _printed(project, "m_cpu.drift") == ["removed: gone"]
+    reason = "the dispatches are not those that the lock lists"
+    assert _printed(project, "m_cpu.drift") == ["removed: gone", f"dispatchgen: skipped: {reason}"]
+    assert _skip_reason(project, "m_cpu.drift") == reason
     assert _printed(project, "m_cpu.x.1.gone") == ["dispatchgen: skipped: it <went> away"]
     assert _skip_reason(project, "m_cpu.x.1.gone") == "it <went> away"
     assert _skip_reason(project, "m_cpu.x.1.a") is None

@@ -12,6 +12,7 @@
 # first line, and with --skip-absent-device where this machine does not have the device.
 
 set -u
+. "${0%/*}/skip_test.sh"
 
 keep_result=
 skip_absent_device=
@@ -34,29 +35,6 @@ absent_device="no driver '[^']*' registered|: UNAVAILABLE.*library|creating devi
 fail() {
   printf 'error: %s\n' "$1" >&2
   exit 1
-}
-
-# Text as the value of an attribute of XML, which cannot hold control characters.
-xml_text() {
-  printf %s "$1" | tr -d '\000-\010\013\014\016-\037' |
-    sed -e 's/&/\&amp;/g' -e 's/</\&lt;/g' -e 's/>/\&gt;/g' -e 's/"/\&quot;/g'
-}
-
-# Ends the test as skipped. Bazel has no such outcome: to it the test passed, but its XML says skipped, with the reason.
-skip() {
-  printf 'dispatchgen: skipped: %s\n' "$1"
-  if [ -n "${XML_OUTPUT_FILE:-}" ]; then
-    name=$(xml_text "${TEST_TARGET:-benchmark}")
-    cat > "$XML_OUTPUT_FILE" <<XML
-<?xml version="1.0" encoding="UTF-8"?>
-<testsuites>
-  <testsuite name="$name" tests="1" failures="0" errors="0" skipped="1">
-    <testcase name="$name" time="0"><skipped message="$(xml_text "$1")"/></testcase>
-  </testsuite>
-</testsuites>
-XML
-  fi
-  exit 0
 }
 
 if [ -n "$placeholder" ]; then

@@ -156,7 +156,7 @@ def _create_modules(suite):
     iree_dispatch_drift_test(
         name = suite.name + ".drift",
         extract = ":%s.dispatches" % suite.name,
-        tags = suite.tags,
+        tags = suite.tags + ["test-type=drift"] + _labels(suite),
         timeout = "short",
         **suite.attributes
     )
@@ -208,7 +208,8 @@ def _create_device_tests(suite, device):
         run_flags = _of_device(id, suite.run_flags),
         timeout = _timeout_category(suite.timeout),
     )
-    tags = suite.tags + ["driver=" + uri.partition("://")[0], "device=" + id] + _labels(suite, id)
+    tags = suite.tags + ["driver=" + uri.partition("://")[0], "device=" + id] + _labels(suite)
+    tags += _of_device(id, suite.device_labels)
     smoke_tests = []
     timed_tests = []
     for dispatch in suite.dispatches:
@@ -246,10 +247,10 @@ def _create_tests(suite, name, kind, tags, attributes, batch_size):
         **attributes
     )
 
-def _labels(suite, device):
-    labels = ["model=" + suite.model, "backend=" + suite.backend]
-    labels += ["preset=" + preset for preset in suite.presets]
-    return labels + suite.labels + _of_device(device, suite.device_labels)
+def _labels(suite):
+    """The tags of all tests."""
+    presets = ["preset=" + preset for preset in suite.presets]
+    return ["model=" + suite.model, "backend=" + suite.backend] + presets + suite.labels
 
 def _of_device(id, elements):
     """Those of a list of `<id>=<value>` that are of the device, without the prefix."""

@@ -10,6 +10,12 @@ load(":check.bzl", "parameter_path")
 load(":launcher.bzl", "launcher")
 load(":providers.bzl", "IreeDispatchExtractInfo", "IreeDispatchModuleInfo", "IreeDispatchSettingInfo")
 
+# What the scripts have in common.
+_SKIP_ATTR = attr.label(
+    default = "//private:skip_test.sh",
+    allow_single_file = True,
+)
+
 def _smoke_test_impl(ctx):
     return _benchmark_test(ctx, [], ["--benchmark_min_time=1x"])
 
@@ -34,8 +40,8 @@ def _benchmark_test_impl(ctx):
 def _benchmark_test(ctx, options, flags):
     """The providers of a test that runs iree-benchmark-module with these flags through run_benchmark.sh."""
     module = ctx.attr.module[IreeDispatchModuleInfo]
-    files = [module.vmfb, ctx.file._runner] + ctx.files.parameter_files
-    command = ["/bin/sh", ctx.file._runner.short_path] + options
+    files = [module.vmfb, ctx.file._script, ctx.file._skip] + ctx.files.parameter_files
+    command = ["/bin/sh", ctx.file._script.short_path] + options
     if ctx.attr._absent_device[IreeDispatchSettingInfo].value == "skip":
         command.append("--skip-absent-device")
     if module.placeholder:
@@ -97,10 +103,11 @@ _ATTRS = {
         default = "//:absent_device",
         providers = [IreeDispatchSettingInfo],
     ),
-    "_runner": attr.label(
+    "_script": attr.label(
         default = "//private:run_benchmark.sh",
         allow_single_file = True,
     ),
+    "_skip": _SKIP_ATTR,
 }
 
 iree_dispatch_smoke_test = rule(
@@ -136,23 +143,29 @@ answered from a cache: see iree_dispatch_benchmark_suite().
 
 def _drift_test_impl(ctx):
     extract = ctx.attr.extract[IreeDispatchExtractInfo]
-    same = "the dispatches of %s on %s are those that the lock lists" % (extract.model, extract.backend)
-    if not extract.drift:
-        # The test stands for the extraction, which fails where there is a difference.
-        return launcher(ctx, ["echo", same], ctx.runfiles(files = [extract.index]))
-    script = "if [ -s \"$1\" ]; then cat \"$1\"; else echo \"$2\"; fi"
-    command = ["/bin/sh", "-c", script, "sh", extract.drift.short_path, same]
-    return launcher(ctx, command, ctx.runfiles(files = [extract.drift]))
+
+    # Where drift is an error, the test stands for the extraction, which fails where there is a difference.
+    report = extract.drift.short_path if extract.drift else "/dev/null"
+    return launcher(
+        ctx,
+        ["/bin/sh", ctx.file._script.short_path, report],
+        ctx.runfiles(files = [ctx.file._script, ctx.file._skip, extract.drift or extract.index]),
+    )
 
 iree_dispatch_drift_test = rule(
     implementation = _drift_test_impl,
-    doc = "Prints how the dispatches of a model on a backend differ from those that its lock lists. It never fails for them.",
+    doc = "Prints how the dispatches of a model on a backend differ from those that its lock lists; skipped where they do.",
     attrs = {
         "extract": attr.label(
             doc = "The iree_dispatch_extract target.",
             mandatory = True,
             providers = [IreeDispatchExtractInfo],
         ),
+        "_script": attr.label(
+            default = "//private:tell_drift.sh",
+            allow_single_file = True,
+        ),
+        "_skip": _SKIP_ATTR,
     },
     test = True,
 )
