@@ -120,6 +120,19 @@ def test_missing_tool_is_named_with_what_to_set(tmp_path: Path, checkout: Path) 
     assert "Traceback" not in outcome.stdout
 
 
+def test_tools_of_different_versions_are_said(tmp_path: Path, checkout: Path) -> None:
+    project = _project(tmp_path / "suite", checkout, models=[layers_model("m")])
+    program = tmp_path / "bin" / "iree-compile"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho '  IREE compiler version 9.1.0rc20300101 @ 0123abcd'\n")
+    program.chmod(0o755)
+    project.definitions = {"IREE_HOST_BIN_DIR": program.parent}
+    said = " ".join(project.configure().stdout.split())
+    assert "CMake Warning" in said
+    for other in ("the Python bindings are 3.1", "iree-benchmark-module is 3.1"):
+        assert f"dispatchgen: iree-compile is 9.1.0rc20300101 @ 0123abcd, {other}" in said
+
+
 def test_python_without_dispatchgen_is_named(tmp_path: Path, checkout: Path) -> None:
     project = _project(tmp_path / "suite", checkout, models=[layers_model("m")])
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
@@ -190,6 +203,30 @@ def test_result_is_kept_only_if_all_was_measured(
     )
     assert (outcome.returncode == 0) == (message is None) == result.exists()
     assert message is None or message in outcome.stderr
+
+
+@pytest.mark.parametrize("is_missing", [True, False])
+@pytest.mark.parametrize("is_timed", [True, False])
+def test_what_is_missing_is_not_run(tmp_path: Path, checkout: Path, is_missing: bool, is_timed: bool) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nraise SystemExit(3)\n")
+    source, result = tmp_path / "a.mlir", tmp_path / "a.json"
+    source.write_text(
+        f"// {'dispatchgen: skipped: it is [gone]; really' if is_missing else 'A module.'}\nmodule {{}}\n"
+    )
+    result.write_text("of an earlier run")
+    script = checkout.parent / "genrules" / "cmake" / "private" / "run_benchmark.cmake"
+    timed = [f"-DRESULT={result}"] if is_timed else []
+    outcome = subprocess.run(
+        [find_program("cmake"), *timed, f"-DSOURCE={source}", "-P", script, "--", sys.executable, program],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (tmp_path / "ran").exists() is not is_missing
+    assert (outcome.returncode == 0) is is_missing
+    assert ("dispatchgen: skipped: it is [gone]; really\n" in outcome.stderr) is is_missing
+    assert result.exists() is not is_timed
 
 
 @pytest.mark.parametrize("generator", GENERATORS)

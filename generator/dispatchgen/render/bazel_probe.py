@@ -13,12 +13,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dispatchgen.errors import DispatchgenError
 from dispatchgen.iree import tools
-from dispatchgen.render.lookup import find_packages, find_programs, library_folders
+from dispatchgen.render.lookup import find_packages, find_programs, library_folders, version_warnings
 from dispatchgen.render.python_files import Links, dispatchgen_links, importer_links, python_links
 
 _PROGRAMS = ("iree-compile", "iree-benchmark-module")
@@ -55,7 +55,7 @@ def _answers(tools_dir: Path | None, packages: Sequence[str]) -> Mapping[str, ob
         "linker": f"bin/{_LINKER}" in links,
         "links": {path: str(target) for path, target in links.items()},
         "version": version,
-        "warnings": list(_warnings(version, programs["iree-benchmark-module"])),
+        "warnings": list(version_warnings(version, programs["iree-benchmark-module"])),
     }
 
 
@@ -76,16 +76,6 @@ def program_links(programs: Mapping[str, Path]) -> Links:
         for pattern in _LIBRARIES:
             links |= {f"{here}/{path.name}": path for path in there.glob(pattern)}
     return links
-
-
-def _warnings(compiler: str, benchmark_module: Path) -> Iterator[str]:
-    """What to say where the tools are of different versions."""
-    note = tools.other_build_note(compiler, tools.wheel_version("iree.compiler"))
-    if note is not None:
-        yield note
-    runtime = tools.program_version(benchmark_module)
-    if runtime is not None and tools.versions_differ(compiler, runtime):
-        yield f"iree-compile is {compiler}, iree-benchmark-module is {runtime}: it may not run what the compiler makes"
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dispatchgen.errors import Problem, ToolError
@@ -43,3 +43,18 @@ def library_folders(iree_compile: Path) -> tuple[Path, Path]:
     """Where a compiler loads its library from: beside it or, in build and install trees, in `../lib`."""
     folder = iree_compile.resolve().parent  # a link runs the program that it leads to
     return folder, folder.parent / "lib"
+
+
+def version_warnings(compiler: str, benchmark_module: Path | None) -> Iterator[str]:
+    """What to say where the tools are of different versions, as far as versions are known.
+
+    Args:
+      compiler: Version text of iree-compile.
+      benchmark_module: The program; None: it is made by the same build.
+    """
+    note = tools.other_build_note(compiler, tools.wheel_version("iree.compiler"))
+    if note is not None:
+        yield note
+    runtime = tools.program_version(benchmark_module) if benchmark_module is not None else None
+    if runtime is not None and tools.versions_differ(compiler, runtime):
+        yield f"iree-compile is {compiler}, iree-benchmark-module is {runtime}: it may not run what the compiler makes"

@@ -20,7 +20,7 @@ import dispatchgen
 from dispatchgen.errors import DispatchgenError
 from dispatchgen.files import write_if_changed
 from dispatchgen.iree import tools
-from dispatchgen.render.lookup import find_packages, find_programs, library_folders
+from dispatchgen.render.lookup import find_packages, find_programs, library_folders, version_warnings
 from dispatchgen.render.quote import cmake_list, cmake_string
 
 #: Distributions whose upgrade may change what the rules were told.
@@ -73,9 +73,7 @@ def _write_answers(
     }
     answers["_PROBE_COMPILER_VERSION"] = cmake_string(version)
     answers["_PROBE_COMPILER_LIBRARIES"] = cmake_list([path.as_posix() for path in libraries])
-    answers["_PROBE_OTHER_BUILD"] = cmake_string(
-        tools.other_build_note(version, tools.wheel_version("iree.compiler")) or ""
-    )
+    answers["_PROBE_WARNINGS"] = cmake_list(list(version_warnings(version, programs.get("iree-benchmark-module"))))
     answers["_PROBE_CODE"] = cmake_list([path.as_posix() for path in code])
     answers["_PROBE_INSTALLED"] = cmake_list([path.as_posix() for path in _installed_files()])
     answers["_PROBE_PACKAGES"] = cmake_list(list(folders))
