@@ -6,6 +6,7 @@ attributes that its rule requires, and no others.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,6 +57,7 @@ config = struct(string = _attribute)
 # Only implementations of rules, which are not called here, use these.
 DefaultInfo = provider(doc = "", fields = [])
 depset = None
+testing = None
 
 def Label(text):
     return "Label(%s)" % text
@@ -71,7 +73,8 @@ def _glob(include, allow_empty):
 
 native = struct(existing_rule = existing_rule, filegroup = _filegroup, glob = _glob, test_suite = _test_suite)
 """
-_LOAD_BAZEL = 'load("bazel", "DefaultInfo", "Label", "attr", "config", "depset", "native", "provider", "rule")\n'
+_NAMES = ["DefaultInfo", "Label", "attr", "config", "depset", "native", "provider", "rule", "testing"]
+_LOAD_BAZEL = f'load("bazel", {json.dumps(_NAMES)[1:-1]})\n'
 _LOAD_MACROS = 'load("defs.bzl", "iree_dispatch_benchmark_setup", "iree_dispatch_benchmark_suite")\n'
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -188,6 +189,20 @@ def test_an_absent_device_fails_unless_it_may_be_skipped(project: BazelProject) 
     assert "Executed 1 out of 1 test: 1 fails locally." in output
     project.test("//:m_cpu.none.a.smoke", options=["--@dispatchgen//:absent_device=skip"])
     assert _skip_reason(project, "m_cpu.none.a.smoke") == "no device: no devices found"
+
+
+def test_what_was_skipped_for_a_device_is_in_no_cache(project: BazelProject, tmp_path: Path) -> None:
+    """Another machine, which has the device, would pass without having run it."""
+    absent, present = "m_cpu.none.a.smoke", "m_cpu.x.1.a.smoke"
+    disk_cache = f"--disk_cache={tmp_path}"
+    for options, cached in ([], {present}), (["--@dispatchgen//:absent_device=skip"], set()):
+        for _ in range(2):
+            project.bazel("clean")
+            spawns = project.spawns(
+                "test", f"//:{present}", f"//:{absent}", options=[disk_cache, *options], check=False
+            )
+        tests = {spawn.output.partition("/")[0] for spawn in spawns if spawn.mnemonic == TEST and spawn.cached}
+        assert tests == cached
 
 
 def test_drift_is_an_error_unless_the_flag_allows_it(project: BazelProject) -> None:

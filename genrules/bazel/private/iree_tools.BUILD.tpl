@@ -22,11 +22,13 @@ iree_dispatch_tools(
     linker_tool = %{linker_tool},
 )
 
-exports_files(["IREE_VERSION"] + glob(
+exports_files([
+    "IREE_VERSION",
+    "dispatchgen",
+    "import_onnx",
+] + glob(
     [
         "bin/iree-*",
-        "dispatchgen",
-        "import_onnx",
         "packages/**/*.mlir",
         "packages/**/*.mlirbc",
         "packages/**/*.onnx",

@@ -8,8 +8,8 @@
 
 # Text as the value of an attribute of XML, which cannot hold control characters.
 xml_text() {
-  printf %s "$1" | tr -d '\000-\010\013\014\016-\037' |
-    sed -e 's/&/\&amp;/g' -e 's/</\&lt;/g' -e 's/>/\&gt;/g' -e 's/"/\&quot;/g'
+  printf %s "$1" | LC_ALL=C tr -d '\000-\010\013\014\016-\037' |
+    LC_ALL=C sed -e 's/&/\&amp;/g' -e 's/</\&lt;/g' -e 's/>/\&gt;/g' -e 's/"/\&quot;/g'
 }
 
 # Ends the test as skipped. Bazel has no such outcome: to it the test passed, but its XML says skipped, with the reason.

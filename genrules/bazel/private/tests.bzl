@@ -42,7 +42,8 @@ def _benchmark_test(ctx, options, flags):
     module = ctx.attr.module[IreeDispatchModuleInfo]
     files = [module.vmfb, ctx.file._script, ctx.file._skip] + ctx.files.parameter_files
     command = ["/bin/sh", ctx.file._script.short_path] + options
-    if ctx.attr._absent_device[IreeDispatchSettingInfo].value == "skip":
+    may_skip = ctx.attr._absent_device[IreeDispatchSettingInfo].value == "skip"
+    if may_skip:
         command.append("--skip-absent-device")
     if module.placeholder:
         files.append(module.placeholder)
@@ -61,7 +62,11 @@ def _benchmark_test(ctx, options, flags):
     command += _parameter_flags(ctx)
     command.append("--device=%s" % ctx.attr.device)
     runfiles = ctx.runfiles(files = files).merge(module.tools.benchmark_runfiles)
-    return launcher(ctx, command + ctx.attr.run_flags + flags, runfiles)
+    providers = launcher(ctx, command + ctx.attr.run_flags + flags, runfiles)
+    if may_skip:
+        # What one machine skipped must not pass on another that has the device.
+        providers.append(testing.ExecutionInfo({"no-cache": ""}))
+    return providers
 
 def _parameter_flags(ctx):
     files = {target.label.name: target.files.to_list()[0] for target in ctx.attr.parameter_files}
