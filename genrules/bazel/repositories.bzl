@@ -59,6 +59,9 @@ def _fail(rctx, message, place):
     fail("@%s: %s\n  %s\n%s" % (rctx.name, message, place, _HELP))
 
 def _iree_tools_repository_impl(rctx):
+    # Asked for first: at a file that Bazel has not looked at yet, this function is started again.
+    launcher = rctx.path(Label("//private:python_launcher.sh.tpl"))
+    build_file = rctx.path(Label("//private:iree_tools.BUILD.tpl"))
     answers = _ask(rctx, _find_python(rctx))
     for warning in answers["warnings"]:
         print("@%s: %s" % (rctx.name, warning))  # buildifier: disable=print
@@ -69,14 +72,14 @@ def _iree_tools_repository_impl(rctx):
         if name != "import_onnx" or answers["importer"]:
             rctx.template(
                 name,
-                Label("//private:python_launcher.sh.tpl"),
+                launcher,
                 {"%{name}": name, "%{run}": run},
                 executable = True,
             )
     defs = str(Label("//:defs.bzl"))
     rctx.template(
         "BUILD.bazel",
-        Label("//private:iree_tools.BUILD.tpl"),
+        build_file,
         {
             # Bazel 4 and 5 leave out the repository where it is the main one.
             "%{defs}": "@" + defs if defs.startswith("//") else defs,
