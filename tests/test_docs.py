@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from pathlib import Path
 import pytest
 
 import support
+from bazel_project import BazelProject
 
 _PAGES = sorted(
     [
@@ -87,7 +89,7 @@ _RUNNABLE = [page for page in _PAGES if _has_something_to_do(page)]
 @pytest.fixture
 def scratch(tmp_path: Path) -> Path:
     """A copy of what the repository ships, without what builds have left in it."""
-    ignore = shutil.ignore_patterns(".dispatchgen", "build", "__pycache__")
+    ignore = shutil.ignore_patterns(".dispatchgen", "bazel-*", "build", "__pycache__")
     for folder in ("samples", "tests/models", "genrules"):
         shutil.copytree(support.REPOSITORY / folder, tmp_path / "copy" / folder, ignore=ignore)
     return tmp_path / "copy"
@@ -107,9 +109,31 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {**environment, "PATH": os.pathsep.join(search)}
 
 
+@pytest.fixture
+def bazel(tmp_path: Path, scratch: Path, environment: dict[str, str]) -> Iterator[None]:
+    """`bazel` on the environment's PATH, which needs no network in the workspace of the samples; ended at the end."""
+    program = support.find_bazel()
+    if program is None:
+        yield
+        return
+    with BazelProject(scratch / "samples", state=tmp_path / "bazel") as project:
+        launcher = tmp_path / "bin" / "bazel"
+        launcher.write_text(f'#!/bin/sh\nexec {shlex.join([program, *project.startup_options()])} "$@"\n')
+        launcher.chmod(0o755)
+        environment["VIRTUAL_ENV"] = sys.prefix
+        yield
+
+
+def _needs_bazel(page: Path) -> bool:
+    return any(f"{command} ".startswith("bazel ") for block in _blocks(page) for command in _commands(block))
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("bazel")
 @pytest.mark.parametrize("page", _RUNNABLE, ids=[page.relative_to(support.REPOSITORY).as_posix() for page in _RUNNABLE])
 def test_the_commands_of_a_page_work(page: Path, scratch: Path, environment: dict[str, str]) -> None:
+    if _needs_bazel(page) and support.find_bazel() is None:
+        pytest.skip("no Bazel: install Debian's bazel-bootstrap, or set BAZEL")
     # A sample's README speaks of the folder it is in, all other pages of the repository's top.
     inside_samples = "samples" in page.relative_to(support.REPOSITORY).parts
     folder = scratch / page.parent.relative_to(support.REPOSITORY) if inside_samples else scratch
