@@ -3,6 +3,7 @@
 #   make demo          benchmark the dispatches of the samples and print the tables
 #   make test          run the tests               (PYTEST_FLAGS="-m 'not slow'" for the quick ones)
 #   make buildgrid     a remote cache on this machine for the tests of Bazel, which are skipped without (Python >= 3.11)
+#   make buildifier    the formatter of Bazel's files for the tests of them, which are skipped without (npm)
 #   make lint          ruff, mypy
 #   make bench         run the benchmarks of dispatchgen itself
 #   make docs          write the generated pages of docs/ anew
@@ -29,7 +30,7 @@ export PATH := $(CURDIR)/$(bin):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test buildgrid lint bench docs requirements clean FORCE
+.PHONY: help setup demo test buildgrid buildifier lint bench docs requirements clean FORCE
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -66,6 +67,12 @@ buildgrid: .venv/buildgrid/.installed
 .venv/buildgrid/.installed: requirements/buildgrid.txt
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/python -m pip install --quiet -r requirements/buildgrid.txt
+	@touch $@
+
+buildifier: .venv/buildifier/.installed
+
+.venv/buildifier/.installed:
+	npm install --silent --no-audit --no-fund --prefix $(@D) @bazel/buildifier@8.2.1
 	@touch $@
 
 lint: $(stamp)
