@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
 from collections.abc import Callable
@@ -85,11 +86,21 @@ def _imported_by(arguments: str) -> set[str]:
     return set(done.stderr.split())
 
 
-@pytest.mark.parametrize("arguments", ["--help", "--version", "cmake-dir"])
+@pytest.mark.parametrize("arguments", ["--help", "--version", "cmake-dir", "bazel-dir"])
 def test_what_is_asked_often_imports_nothing_heavy(arguments: str) -> None:
     imported = _imported_by(arguments)
     assert "click" in imported
     assert not imported & _HEAVY
+
+
+def _rules() -> set[str]:
+    """The files of the rules, of CMake and of Bazel, from the top of the checkout."""
+    paths = (support.REPOSITORY / "genrules").rglob("*")
+    return {
+        path.relative_to(support.REPOSITORY).as_posix()
+        for path in paths
+        if path.is_file() and not path.name.startswith(".") and path.suffix != ".pyc"
+    }
 
 
 @pytest.mark.slow
@@ -99,13 +110,20 @@ def test_the_wheel_holds_the_package_the_rules_and_the_license(wheel: Path) -> N
     assert {top for top in tops if not top.endswith(".dist-info")} == {"dispatchgen"}
     assert "dispatchgen/py.typed" in names
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
-    rules = {
-        path.relative_to(support.REPOSITORY).as_posix()
-        for path in (support.REPOSITORY / "genrules").rglob("*")
-        if path.is_file() and not path.name.startswith(".")
-    }
-    assert rules
+    rules = _rules()
+    assert {"genrules/bazel/defs.bzl", "genrules/bazel/WORKSPACE", "genrules/cmake/private/tools.cmake"} <= rules
     assert {f"dispatchgen/{rule}" for rule in rules} <= set(names)
+
+
+@pytest.mark.slow
+def test_the_source_distribution_holds_the_rules_and_the_samples(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=support.REPOSITORY, capture_output=True, check=True)
+    (path,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    samples = {"samples/WORKSPACE", "samples/MODULE.bazel", "samples/mlp/BUILD.bazel", "samples/mlp/CMakeLists.txt"}
+    assert _rules() | samples <= names
 
 
 @pytest.mark.slow
@@ -116,6 +134,8 @@ def test_the_installed_wheel_works_without_the_checkout(program: Program) -> Non
     rules = Path(program("dispatchgen", "cmake-dir").strip())
     assert rules == imported_from.parent / "genrules" / "cmake"
     assert list(rules.glob("*.cmake"))
+    assert Path(program("dispatchgen", "bazel-dir").strip()) == rules.with_name("bazel")
+    assert (rules.with_name("bazel") / "defs.bzl").is_file()
     assert json.loads(program("dispatchgen", "schema"))["title"] == "dispatchgen manifest"
 
 
