@@ -6,12 +6,13 @@ The bindings carry no types, so IR objects are `Any` here and in the packages ab
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dispatchgen.errors import ModelError, Place, Problem
+from dispatchgen.errors import ModelError, Place, Problem, ToolError
 from dispatchgen.iree.process import shorten
 
 Operation = Any
@@ -37,8 +38,13 @@ def read_module(path: Path, compiler: str | None = None) -> Iterator[Operation]:
 
     Raises:
       ModelError: the file cannot be read or parsed by these bindings.
+      ToolError: there are no bindings.
     """
-    from iree.compiler import ir
+    try:
+        from iree.compiler import ir
+    except ImportError as error:
+        message = f"the Python bindings of IREE's compiler cannot be imported: {error}\n  Python: {sys.executable}"
+        raise ToolError(Problem(message, hint="pip install iree-base-compiler")) from error
 
     try:
         data = path.read_bytes()
