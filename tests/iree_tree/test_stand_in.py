@@ -65,8 +65,11 @@ def _build(folder: Path, suites: list[Project], tools: IreeTools, **definitions:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory, suites: list[Project], iree_tools: IreeTools) -> PluginBuild:
     """Both suites, built by a compiler of the same build."""
-    build = _build(tmp_path_factory.mktemp("iree"), suites, iree_tools)
-    build.configure()
+    linker = {"IREE_LLD_BINARY": str(iree_tools.lld)}  # as IREE's build sets it
+    build = _build(tmp_path_factory.mktemp("iree"), suites, iree_tools, **linker)
+    said = build.configure()
+    for program in ("iree-compile", "iree-benchmark-module"):
+        assert f"-- dispatchgen: {program}: built in this build\n" in said
     build.build()
     return build
 
@@ -104,6 +107,14 @@ def test_nothing_joins_all_or_the_test_dependencies(built: PluginBuild) -> None:
     for target in ("all", "iree-test-deps"):
         assert "dispatch_benchmarks" not in built.commands(target)
     assert "dispatch_benchmarks" in built.commands("iree-dispatch-benchmarks")
+
+
+def test_a_compiler_of_the_build_is_told_where_its_linker_is(built: PluginBuild, iree_tools: IreeTools) -> None:
+    flag = f"--iree-llvmcpu-embedded-linker-path={iree_tools.lld}"
+    compiles = [line for line in built.commands("iree-dispatch-benchmarks").splitlines() if "--compile-" in line]
+    assert compiles
+    for line in compiles:
+        assert (flag in line) == ("device-backends=llvm-cpu" in line)
 
 
 def test_a_package_and_a_preset_are_built_alone(built: PluginBuild) -> None:
