@@ -22,7 +22,10 @@ def _update_impl(ctx):
     shipped = [file for file in ctx.files.sources if file.owner.workspace_name != ctx.label.workspace_name]
     imports = [tools.import_files] if [file for file in ctx.files.sources if file.extension == "onnx"] else []
     files = depset(shipped, transitive = [tools.dispatchgen_files, tools.compile_files] + imports)
-    return _program(ctx, command, files, [tools.dispatchgen, tools.compile])
+
+    # Python looks for a package in one place: where the importer imports it as well, among the importer's packages.
+    places = {file.short_path[len("../"):].replace("/packages/", "/import-site-packages/", 1): file for file in shipped}
+    return _program(ctx, command, files, [tools.dispatchgen, tools.compile], places)
 
 def _stale_test_impl(ctx):
     tools = ctx.attr.tools[IreeDispatchToolsInfo]
@@ -44,10 +47,19 @@ def _stale_test_impl(ctx):
 def _manifest(ctx):
     return ctx.file.manifest.short_path
 
-def _program(ctx, command, files, programs):
-    """The providers of a target that runs update.sh where the paths of the runfiles start."""
+def _program(ctx, command, files, programs, places = {}):
+    """The providers of a target that runs update.sh where the paths of the runfiles start.
+
+    Args:
+      ctx: of the rule.
+      command: list of strings, arguments of update.sh.
+      files: depset of File, the runfiles.
+      programs: list of FilesToRunProvider, more runfiles.
+      places: dict of string to File, more runfiles at these paths from their top.
+    """
     runfiles = ctx.runfiles(
         files = [ctx.file._script] + [program.executable for program in programs],
+        root_symlinks = places,
         transitive_files = files,
     )
     return launcher(ctx, ["/bin/sh", ctx.file._script.short_path] + command, runfiles)
