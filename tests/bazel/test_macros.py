@@ -204,6 +204,12 @@ def test_a_source_in_a_python_package(package: Package, suffix: str) -> None:
     assert package.targets["mlp_cpu.sources"].attributes["srcs"][0] == reader.attributes["src"]
 
 
+def test_a_package_in_a_package_lies_in_its_folder(package: Package) -> None:
+    package.call(SUITE, **{**MLP, "src": "package:zoo.small/a.mlir"})
+    reader = package.targets["mlp_cpu.dispatches"]
+    assert reader.attributes["src"] == "Label(@iree_tools//:packages/zoo/small/a.mlir)"
+
+
 def test_attributes_of_all_targets(package: Package) -> None:
     package.call(SUITE, **{**WHOLE, "src": "mlp.onnx"}, visibility=["//visibility:private"], features=["-x"])
     groups = package.of_kind("filegroup") + package.of_kind("test_suite")
@@ -215,7 +221,9 @@ def test_attributes_of_all_targets(package: Package) -> None:
 def test_setup_creates_what_stands_for_several_suites(package: Package) -> None:
     models = {"mlp": ["mlp_cpu", "mlp_gpu"], "net": ["net_cpu"]}
     presets = {"nightly": ["mlp_gpu", "net_cpu"], "none": []}
-    package.call(SETUP, name="all", manifest="benchmarks.yaml", models=models, packages=["zoo"], presets=presets)
+    package.call(
+        SETUP, name="all", manifest="benchmarks.yaml", models=models, packages=["zoo", "zoo.small"], presets=presets
+    )
     aggregates = {
         "all": ["mlp_cpu", "mlp_gpu", "net_cpu"],
         "all-mlp": ["mlp_cpu", "mlp_gpu"],

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from dispatchgen.render.bazel_probe import program_links
+from dispatchgen.render.bazel_probe import package_links, program_links
 from dispatchgen.render.python_files import DISPATCHGEN_NEEDS, dispatchgen_links, importer_links, python_links
 from support import TIMEOUT, cli_environment
 
@@ -59,6 +59,13 @@ def test_all_that_is_linked_is_there(probe: Probe) -> None:
 def test_no_link_is_inside_another() -> None:
     links = sorted([*python_links(), *dispatchgen_links(), *importer_links()])
     assert [after for before, after in pairwise(links) if after.startswith(before + "/")] == []
+
+
+def test_packages_lie_as_python_looks_for_them() -> None:
+    ((path, folder),) = package_links(["onnx.backend"]).items()
+    assert path == "packages/onnx/backend"
+    assert (folder / "test").is_dir()
+    assert package_links(["onnx.backend", "onnx"]) == {"packages/onnx": folder.parent}
 
 
 def test_the_interpreter_is_no_virtual_environment() -> None:
@@ -137,6 +144,11 @@ def test_the_library_of_a_linked_program_is_found(tmp_path: Path) -> None:
         "lib/iree_platform_libs": tree / "lib" / "iree_platform_libs",
         "lib/libIREECompiler.so": tree / "lib" / "libIREECompiler.so",
     }
+
+
+def test_packages_lie_as_python_looks_for_them() -> None:
+    folders = {"a.b.c": Path("/a/b/c"), "a.b": Path("/a/b"), "a_d": Path("/a_d")}
+    assert package_links(folders) == {"packages/a/b": Path("/a/b"), "packages/a_d": Path("/a_d")}
 
 
 def test_tools_of_different_versions_are_said(tmp_path: Path, probe: Probe) -> None:

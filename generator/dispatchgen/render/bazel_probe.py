@@ -49,7 +49,7 @@ def _answers(tools_dir: Path | None, packages: Sequence[str]) -> Mapping[str, ob
     tools.check_version(programs["iree-compile"], version)
     importer = importer_links()
     links = program_links(programs) | python_links() | dispatchgen_links() | importer
-    links |= {f"packages/{name}": folder for name, folder in find_packages(packages).items()}
+    links |= package_links(packages)
     return {
         "importer": bool(importer),
         "linker": f"bin/{_LINKER}" in links,
@@ -57,6 +57,16 @@ def _answers(tools_dir: Path | None, packages: Sequence[str]) -> Mapping[str, ob
         "version": version,
         "warnings": list(version_warnings(version, programs["iree-benchmark-module"])),
     }
+
+
+def package_links(names: Sequence[str]) -> Links:
+    """The folders of Python packages, as Python looks for them. One inside another is there with it.
+
+    Raises ToolError with all that are not installed.
+    """
+    folders = find_packages(names)
+    outer = [name for name in folders if not any(name.startswith(f"{other}.") for other in folders)]
+    return {f"packages/{name.replace('.', '/')}": folders[name] for name in outer}
 
 
 def _programs_folder(folder: Path | None) -> Path | None:

@@ -44,7 +44,8 @@ def iree_dispatch_benchmark_setup(
     problems = [] if manifest else ["manifest is missing"]
     if manifest and not is_inside(manifest):
         problems.append("manifest '%s' is not a path inside the package: relative, without '.' and '..'" % manifest)
-    problems += check_ids(models.keys() + presets.keys() + packages)
+    problems += check_ids(models.keys() + presets.keys())
+    problems += check_ids([part for package in packages for part in package.split(".")])
     problems += ["the suite '%s' is listed twice" % suite for suite in repeated(suites)]
     for preset in presets:
         problems += [

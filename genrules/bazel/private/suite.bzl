@@ -191,7 +191,9 @@ def _program(suite):
 def _source(src):
     """The label of a file of the package or of a Python package."""
     if src.startswith("package:"):
-        return Label("@iree_tools//:packages/" + src[len("package:"):])
+        # Laid out as Python looks for it: a folder for each part of a dotted name.
+        package, _, path = src[len("package:"):].partition("/")
+        return Label("@iree_tools//:packages/%s/%s" % (package.replace(".", "/"), path))
     return ":" + src
 
 def _parameter_files(suite):
