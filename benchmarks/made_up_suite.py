@@ -45,7 +45,7 @@ done
 put() {
   if [ -f "$1" ]; then
     read -r old < "$1"
-    [ "$old" != "$2" ] || return
+    [ "$old" != "$2" ] || return 0
   fi
   echo "$2" > "$1"
 }
