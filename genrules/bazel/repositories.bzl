@@ -16,8 +16,8 @@ _ENVIRONMENT = [
 ]
 
 _LAUNCHERS = {
-    "dispatchgen": "from dispatchgen.__main__ import main\nmain()",
-    "import_onnx": "import runpy\nrunpy.run_module(\"iree.compiler.tools.import_onnx\", None, \"__main__\", True)",
+    "dispatchgen": "from dispatchgen.__main__ import main; main()",
+    "import_onnx": "import runpy; runpy.run_module(\"iree.compiler.tools.import_onnx\", None, \"__main__\", True)",
 }
 
 _HELP = """\

@@ -178,6 +178,18 @@ def test_changed_code_of_dispatchgen_extracts_and_compiles_nothing(built: BazelP
     assert built.steps("build", "//:m0_host") == extractions[:1]
 
 
+def test_package_that_was_not_there_is_an_error_with_what_mends_it(built: BazelProject) -> None:
+    built.build("//:m0_host")
+    code = _checkout(built) / "extract" / "emit.py"
+    text = code.read_text()
+    code.write_text(text + "import no_such_package\n")
+    try:
+        output = built.build("//:m0_host", check=False).stdout
+        assert "error: No module named 'no_such_package'\n  try: bazel sync --configure" in output
+    finally:
+        code.write_text(text)
+
+
 def test_timed_tests_are_never_answered_from_a_cache(built: BazelProject, tmp_path: Path) -> None:
     (dispatch, *_) = built.dispatches("m1")
     timed = f"m1_host.local-sync.{dispatch}"

@@ -146,11 +146,6 @@ def test_the_library_of_a_linked_program_is_found(tmp_path: Path) -> None:
     }
 
 
-def test_packages_lie_as_python_looks_for_them() -> None:
-    folders = {"a.b.c": Path("/a/b/c"), "a.b": Path("/a/b"), "a_d": Path("/a_d")}
-    assert package_links(folders) == {"packages/a/b": Path("/a/b"), "packages/a_d": Path("/a_d")}
-
-
 def test_tools_of_different_versions_are_said(tmp_path: Path, probe: Probe) -> None:
     tree = _install_tree(tmp_path / "tree", version="99.1.0")
     (tree / "bin" / "iree-benchmark-module").unlink()  # taken from the wheel then

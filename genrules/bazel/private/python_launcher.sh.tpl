@@ -14,4 +14,10 @@ exec "$root/python/bin/python3" -B -S -s -X utf8 -c '
 import sys
 sys.path = [entry for entry in sys.path if entry]
 sys.argv[0] = "%{name}"
-%{run}' "$@"
+try:
+    %{run}
+except ModuleNotFoundError as error:
+    sys.exit(f"""error: {error}
+  try: bazel sync --configure (Bazel 8 and newer: bazel fetch --configure --force), where packages were installed since
+       Bazel looked for them""")
+' "$@"
