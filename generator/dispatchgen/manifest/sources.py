@@ -46,12 +46,11 @@ def package_folders(name: str) -> tuple[Path, ...]:
         spec = importlib.util.find_spec(top)
     except (ImportError, ValueError):
         return ()
-    prefix = top
     for part in below:
         if spec is None or spec.submodule_search_locations is None:
             return ()
-        prefix += f".{part}"
-        spec = importlib.machinery.PathFinder.find_spec(prefix, list(spec.submodule_search_locations))
+        # By its last name alone: a namespace package of the full name would want the packages above it imported.
+        spec = importlib.machinery.PathFinder.find_spec(part, list(spec.submodule_search_locations))
     if spec is None or spec.submodule_search_locations is None:
         return ()
     return tuple(Path(folder) for folder in spec.submodule_search_locations)
