@@ -69,8 +69,8 @@ def in_iree(tmp_path_factory: pytest.TempPathFactory, iree_source_dir: Path, ire
     suite.write_layers("m", (8, 16, 24))
     suite.lock()
     write_plugin(suite)
-    host_programs = {"IREE_HOST_BIN_DIR": _host_programs(folder / "host", iree_tools)}
-    definitions = {**_OPTIONS, **host_programs, "Python3_EXECUTABLE": sys.executable}
+    host_programs = str(_host_programs(folder / "host", iree_tools))
+    definitions = {**_OPTIONS, "IREE_HOST_BIN_DIR": host_programs, "Python3_EXECUTABLE": sys.executable}
     build = PluginBuild(iree_source_dir, folder / "build", [suite.folder], definitions)
     seconds: dict[str, float] = {}
     begin = time.monotonic()
