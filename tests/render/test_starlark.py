@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 import pytest
 import starlark
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dispatchgen.render.starlark import path_refusal, starlark_comment, starlark_string, text_refusal
+from dispatchgen.render.starlark import path_refusal, starlark_argument, starlark_comment, starlark_string, text_refusal
 
 _ALPHABET = "\"'\\$<>{}[]();,#%@:=|&`~!*?/+-^_ .nrtx0uU8aé漢\U0001f600\u200b\ufeff"
 _CARRIED = st.text(st.sampled_from(_ALPHABET) | st.characters()).filter(lambda text: text_refusal(text) is None)
+
+
+_VALUES = _CARRIED | st.integers(1) | st.lists(_CARRIED) | st.dictionaries(_CARRIED, st.lists(_CARRIED))
 
 
 def _read_by_starlark(text: str) -> object:
@@ -24,6 +28,19 @@ def test_every_string_is_what_starlark_and_python_read(text: str) -> None:
     quoted = starlark_string(text)
     assert _read_by_starlark(quoted) == text
     assert ast.literal_eval(quoted) == text
+
+
+@given(_VALUES)
+def test_every_value_is_what_starlark_and_python_read(value: Any) -> None:
+    literal = starlark_argument(value)
+    assert _read_by_starlark(literal) == value
+    assert ast.literal_eval(literal) == value
+
+
+def test_elements_take_a_line_each() -> None:
+    assert starlark_argument({"b": ["x", "y"], "a": []}) == (
+        '{\n        "a": [],\n        "b": [\n            "x",\n            "y",\n        ],\n    }'
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from dispatchgen.errors import ManifestError, Place, Problem
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Preset, Suite
 from dispatchgen.render.arguments import SuiteCall, Value, package_names, present, refuse, suite_calls
-from dispatchgen.render.starlark import path_refusal, starlark_comment, starlark_string, text_refusal
+from dispatchgen.render.starlark import path_refusal, starlark_argument, starlark_comment, text_refusal
 from dispatchgen.render.template import template
 
 #: Keywords of rules that buildifier sorts in front of all others; `name` is the first of them.
@@ -37,8 +37,8 @@ def render_bazel(suite: Suite, locks: Mapping[str, Lock]) -> str:
         "packages": package_names(calls),
         "presets": {preset.id: _selected(preset, calls) for preset in suite.presets},
     }
-    filters = {"starlark": starlark_string, "comment": starlark_comment}
-    return template("bazel", "BUILD.bazel.jinja", filters).render(
+    build_file = template("bazel", "BUILD.bazel.jinja", {"starlark": starlark_argument, "comment": starlark_comment})
+    return build_file.render(
         manifest=suite.manifest.name,
         setup=_sorted(present(setup)),
         calls=[_sorted(call.arguments) for call in calls],

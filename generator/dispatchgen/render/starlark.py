@@ -7,11 +7,36 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
+
+from dispatchgen.render.arguments import Value
 
 
 def starlark_string(text: str) -> str:
     """A string literal of Starlark, and of Python, whose value is `text`. `text_refusal` must accept it."""
     return '"' + re.sub(r'([\\"])', r"\\\1", text) + '"'
+
+
+def starlark_argument(value: Value, indent: str = "    ") -> str:
+    """The literal of a value as buildifier formats it: of lists and dicts one element a line, sorted by key.
+
+    Args:
+      value: Of a keyword.
+      indent: Of the line that the literal begins in.
+    """
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        return starlark_string(value)
+    inner = indent + "    "
+    if isinstance(value, Mapping):
+        items = [f"{starlark_string(key)}: {starlark_argument(value[key], inner)}" for key in sorted(value)]
+        opening, closing = "{", "}"
+    else:
+        items = [starlark_string(text) for text in value]
+        opening, closing = "[", "]"
+    lines = "".join(f"{inner}{item},\n" for item in items)
+    return f"{opening}\n{lines}{indent}{closing}" if items else opening + closing
 
 
 def starlark_comment(text: str) -> str:

@@ -9,13 +9,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from dispatchgen.resources import genrules_dir
 
 
-def template(rules: str, name: str, filters: Mapping[str, Callable[[str], str]]) -> Template:
+def template(rules: str, name: str, filters: Mapping[str, Callable[..., str]]) -> Template:
     """A template of the rules for a build system.
 
     Args:
       rules: Folder of the rules in `genrules/`.
       name: Of the file in their folder `templates/`.
-      filters: What makes text of users literals and comments of the build system's language.
+      filters: What makes values and text of users literals and comments of the build system's language.
     """
     environment = Environment(
         loader=FileSystemLoader(genrules_dir() / rules / "templates"),

@@ -13,6 +13,9 @@ load(":update.bzl", "iree_dispatch_stale_test", "iree_dispatch_update")
 # What `dispatchgen generate --bazel` names the target of all suites.
 SETUP_NAME = "iree-dispatch-benchmarks"
 
+# What `dispatchgen generate` writes.
+_BUILD_FILES = ["BUILD", "BUILD.bazel", "CMakeLists.txt", "iree_runtime_plugin.cmake"]
+
 def iree_dispatch_benchmark_setup(
         name,
         manifest = "",
@@ -80,7 +83,7 @@ def _create_update(name, manifest, suites, tools, attributes):
     iree_dispatch_stale_test(
         name = name + ".test",
         timeout = "short",
-        build_files = native.glob(["BUILD", "BUILD.bazel", "CMakeLists.txt"], allow_empty = True),
+        build_files = native.glob(_BUILD_FILES, allow_empty = True),
         update = ":%s.update" % name,
         **common
     )

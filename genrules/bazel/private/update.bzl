@@ -16,10 +16,15 @@ load(":tools.bzl", "TOOLS_ATTR")
 
 def _update_impl(ctx):
     tools = ctx.attr.tools[IreeDispatchToolsInfo]
-    command = ["update", tools.dispatchgen.executable.short_path, _manifest(ctx), tools.compile.executable.short_path]
+    command = [
+        "update",
+        tools.dispatchgen.executable.short_path,
+        ctx.file.manifest.short_path,
+        tools.compile.executable.short_path,
+    ]
 
     # Files of the workspace are read where they are; those that a Python package ships, in the runfiles.
-    shipped = [file for file in ctx.files.sources if file.owner.workspace_name != ctx.label.workspace_name]
+    shipped = [file for file in ctx.files.sources if file.short_path.startswith("../")]
     imports = [tools.import_files] if [file for file in ctx.files.sources if file.extension == "onnx"] else []
     files = depset(shipped, transitive = [tools.dispatchgen_files, tools.compile_files] + imports)
 
@@ -30,10 +35,10 @@ def _update_impl(ctx):
 def _stale_test_impl(ctx):
     tools = ctx.attr.tools[IreeDispatchToolsInfo]
     update = "//%s:%s" % (ctx.attr.update.label.package, ctx.attr.update.label.name)
-    command = ["check", tools.dispatchgen.executable.short_path, _manifest(ctx), update]
+    command = ["check", tools.dispatchgen.executable.short_path, ctx.file.manifest.short_path, update]
     read = []
     for file in depset([ctx.file.manifest] + ctx.files.build_files + ctx.files.sources).to_list():
-        if file.owner.workspace_name != ctx.label.workspace_name:
+        if file.short_path.startswith("../"):
             read.append(file)
             continue
 
@@ -42,10 +47,8 @@ def _stale_test_impl(ctx):
         ctx.actions.symlink(output = link, target_file = file)
         read.append(link)
         command += [link.short_path, file.short_path]
+    command.append("--")
     return _program(ctx, command, depset(read, transitive = [tools.dispatchgen_files]), [tools.dispatchgen])
-
-def _manifest(ctx):
-    return ctx.file.manifest.short_path
 
 def _program(ctx, command, files, programs, places = {}):
     """The providers of a target that runs update.sh where the paths of the runfiles start.

@@ -2,8 +2,8 @@
 # Renews the lock files and build files of a suite, or checks that they are current. Started where the paths of the
 # runfiles start, which all paths are relative to:
 #
-#   update.sh update DISPATCHGEN MANIFEST IREE_COMPILE                 writes into the source tree
-#   update.sh check DISPATCHGEN MANIFEST UPDATE_TARGET (FILE PATH)...  looks at these files, at their paths in the tree
+#   update.sh update DISPATCHGEN MANIFEST IREE_COMPILE                    writes into the source tree
+#   update.sh check DISPATCHGEN MANIFEST UPDATE_TARGET (FILE PATH)... --  looks at these files, at their paths there
 set -eu
 mode=$1
 dispatchgen=$PWD/$2
@@ -24,7 +24,7 @@ fi
 update_target=$4
 shift 4
 copy=$TEST_TMPDIR/workspace
-while [ $# -gt 1 ]; do
+while [ "$1" != -- ]; do
   mkdir -p "$(dirname "$copy/$2")"
   cp "$1" "$copy/$2"
   shift 2
