@@ -34,20 +34,12 @@ IMPORTER_NEEDS = ("onnx", "numpy")
 #: What these distributions ask for but neither program imports: colors and Markdown of rich.
 _NOT_IMPORTED = frozenset({"markdown-it-py", "pygments"})
 
-#: Of the standard library: tests, programs with windows, and what installs or describes Python.
+#: Of the standard library: tests, what installs or describes Python, and what has no part in reading and writing files.
 _STDLIB_WITHOUT = frozenset(
     {
-        *(
-            "__phello__",
-            "dist-packages",
-            "ensurepip",
-            "idlelib",
-            "lib2to3",
-            "pydoc_data",
-            "site-packages",
-            "sitecustomize.py",
-        ),
-        *("test", "tkinter", "turtle.py", "turtledemo", "venv"),
+        *("__phello__", "distutils", "ensurepip", "lib2to3", "pydoc_data", "test", "unittest", "venv"),
+        *("curses", "dbm", "idlelib", "sqlite3", "tkinter", "turtle.py", "turtledemo", "wsgiref", "xmlrpc"),
+        *("dist-packages", "site-packages", "sitecustomize.py"),
     }
 )
 
