@@ -5,7 +5,7 @@
 #   make buildgrid     a remote cache on this machine for the tests of Bazel, which are skipped without (Python >= 3.11)
 #   make buildifier    the formatter of Bazel's files for the tests of them, which are skipped without (npm)
 #   make lint          ruff, mypy
-#   make bench         run the benchmarks of dispatchgen itself
+#   make bench         run the benchmarks of dispatchgen itself (the last needs Bazel)
 #   make docs          write the generated pages of docs/ anew
 #   make requirements  resolve the pinned set of dependencies anew
 #   make clean         remove what all of these made
@@ -84,6 +84,7 @@ bench: $(stamp)
 	$(bin)/python benchmarks/hand_flow.py
 	$(bin)/python benchmarks/scale.py
 	$(bin)/python benchmarks/sum_against_model.py
+	$(bin)/python benchmarks/bazel_scale.py
 
 docs: $(stamp)
 	$(bin)/python docs/generate.py
