@@ -146,7 +146,7 @@ def _build(
 ) -> BuildReport:
     """Configures and builds the benchmarks, as far as they can be built."""
     folder = tree.binary_dir.parent
-    write_sources(folder, render_cmake(suite, locks))
+    write_sources(folder, render_cmake(suite, locks, is_top=True))
     definitions = [f"DISPATCHGEN_PACKAGE_DIR={suite.root.absolute()}", f"Python3_EXECUTABLE={sys.executable}"]
     host_bin_dir = explicit_folder(options.iree_host_bin_dir)
     if host_bin_dir is not None:

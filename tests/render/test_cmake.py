@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from cmake_project import find_program
 from dispatchgen.errors import LockError, ManifestError
 from dispatchgen.manifest.suite import Source
 from dispatchgen.ownership import BUILD_FILE_HEADER
@@ -84,6 +86,19 @@ def test_folder_of_the_suite_relative_to_the_file() -> None:
     text = render_cmake(SUITE, LOCKS, package_dir="../su;ite")
     assert 'set(DISPATCHGEN_PACKAGE_DIR "../su;ite")' in text
     assert "DISPATCHGEN_PACKAGE_DIR" not in render_cmake(SUITE, LOCKS)
+
+
+def test_a_file_for_a_project_of_its_own_is_no_part_of_another(tmp_path: Path) -> None:
+    """The build folder of `dispatchgen run` lies in the suite's folder, which iree_add_all_subdirs() adds whole."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "CMakeLists.txt").write_text(render_cmake(SUITE, LOCKS, is_top=True))
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES NONE)\nadd_subdirectory(run)\n"
+    )
+    command = [find_program("cmake"), "-S", str(tmp_path), "-B", str(tmp_path / "build"), "-G", "Ninja"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "dispatchgen" not in done.stdout
 
 
 def test_all_missing_locks_are_named_with_the_command() -> None:

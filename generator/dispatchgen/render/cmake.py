@@ -14,7 +14,9 @@ from dispatchgen.render.template import template
 _OF_TESTS = frozenset(("devices", "run_flags", "device_labels", "labels", "parameters"))
 
 
-def render_cmake(suite: Suite, locks: Mapping[str, Lock], *, package_dir: str | None = None) -> str:
+def render_cmake(
+    suite: Suite, locks: Mapping[str, Lock], *, package_dir: str | None = None, is_top: bool = False
+) -> str:
     """The text of the suite's CMakeLists.txt.
 
     Args:
@@ -22,6 +24,7 @@ def render_cmake(suite: Suite, locks: Mapping[str, Lock], *, package_dir: str | 
       locks: Lock of each model, by the model's id.
       package_dir: Path of the suite's folder relative to the folder of the CMakeLists.txt, where that is another one.
         None: paths are relative to DISPATCHGEN_PACKAGE_DIR or the CMakeLists.txt's own folder.
+      is_top: Whether the file says nothing where it is a part of another project.
 
     Raises:
       LockError: a lock is missing, or lists nothing for a backend that the model uses.
@@ -34,6 +37,7 @@ def render_cmake(suite: Suite, locks: Mapping[str, Lock], *, package_dir: str | 
     return template("cmake", "CMakeLists.txt.jinja", filters).render(
         manifest=suite.manifest.name,
         package_dir=package_dir,
+        is_top=is_top,
         setup=_keywords(setup),
         calls=[_keywords(call.arguments) for call in calls],
     )
