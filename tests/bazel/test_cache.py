@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 from collections import Counter
@@ -25,6 +26,8 @@ MODULES = "//:iree-dispatch-benchmarks"
 ALL = (MODULES, f"{MODULES}.smoke")
 #: What building and smoke testing the suite takes: two models, of which one is imported.
 STEPS = {IMPORT: 1, CONFIGURE: 2, EXTRACT: 2}
+#: Bazel hands a test the PATH of its user; of another user the result would be another one's.
+SAME_PATH = "--incompatible_strict_action_env"
 SANDBOX = ("--spawn_strategy=sandboxed,local", "--sandbox_default_allow_network=false")
 
 IMPORTED = Source("models/imported.onnx", "onnx")
@@ -88,7 +91,7 @@ def first(
         rules=folder / "genrules" / "bazel",
         environment={"PYTHONPATH": str(generator)},
         models=[layers_model("layers"), replace(layers_model("imported"), source=IMPORTED)],
-        options=list(filter(None, [disk_cache, remote_cache])),
+        options=list(filter(None, [SAME_PATH, disk_cache, remote_cache])),
     )
     project.write_layers("layers", [8, 16, 24])
     write_onnx(project.folder / "models" / "imported.onnx")
@@ -118,7 +121,7 @@ def write_onnx(path: Path) -> None:
 
 
 def clone(project: BazelProject, folder: Path, *options: str) -> BazelProject:
-    """The same suite and dispatchgen in other folders, at another depth, with nothing of what was built."""
+    """The same suite and dispatchgen in other folders, with another PATH and nothing of what was built."""
     deep = folder / "deep" / "down"
     for name in ("suite", "generator", "genrules"):
         shutil.copytree(
@@ -128,9 +131,9 @@ def clone(project: BazelProject, folder: Path, *options: str) -> BazelProject:
     return BazelProject(
         deep / "suite",
         rules=deep / "genrules" / "bazel",
-        environment={"PYTHONPATH": str(deep / "generator")},
+        environment={"PYTHONPATH": str(deep / "generator"), "PATH": f"{os.environ['PATH']}:{deep}"},
         models=project.models,
-        options=options,
+        options=[SAME_PATH, *options],
     )
 
 
@@ -177,6 +180,7 @@ def test_products_name_no_place_of_this_machine(first: BazelProject, first_spawn
     assert first_spawns
     found = products(first)
     assert {"layers/host/configured.mlir", "layers/host/model.vmfb", "imported/imported.mlir"} <= found.keys()
+    assert f"layers_host.local-sync.{next(iter(first.dispatches('layers')))}.smoke" in found  # a launcher
     for place in (first.folder.parent, REPOSITORY, Path.home()):
         assert [name for name, content in found.items() if f"{place}/".encode() in content] == []
 
