@@ -67,39 +67,52 @@ def test_timed_test_leaves_its_results(samples: BazelProject) -> None:
     assert result["context"]["model"] == "mlp"
 
 
-def test_names_of_importers_build_and_run_in_both_build_systems(tmp_path: Path) -> None:
-    path = "my models/$HOME ü.onnx"
-    weights = onnx.helper.make_tensor("w", onnx.TensorProto.FLOAT, [8, 16], [0.5] * 128)
+def _write_onnx(path: Path, graph_name: str) -> None:
+    """Writes a model of one matrix multiplication. The importer calls its function like the graph."""
     graph = onnx.helper.make_graph(
         [onnx.helper.make_node("MatMul", ["x", "w"], ["y"])],
-        "Model from X.",  # the importer makes a function of this name
+        graph_name,
         [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [4, 8])],
         [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [4, 16])],
-        [weights],
+        [onnx.helper.make_tensor("w", onnx.TensorProto.FLOAT, [8, 16], [0.5] * 128)],
     )
-    opset = onnx.helper.make_opsetid("", 17)
-    folder = tmp_path / "suite"
-    (folder / "my models").mkdir(parents=True)
-    model = dataclasses.replace(layers_model("m"), source=Source(path, "onnx"))
-    onnx.save(onnx.helper.make_model(graph, opset_imports=[opset], ir_version=10), folder / path)
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=10)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, path)
 
-    with BazelProject(folder, models=[model], state=tmp_path / "state") as bazel:
+
+def _modules(folder: Path) -> dict[str, bytes]:
+    """The compiled modules below a folder of build outputs."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.glob("m*/host/*.vmfb")}
+
+
+def test_names_of_importers_build_and_run_in_both_build_systems(tmp_path: Path) -> None:
+    folder = tmp_path / "suite"
+    functions = {"m1": "Model from X.", "m2": "main", "m3": "Modell für $X"}
+    models = []
+    for name, function in functions.items():
+        path = f"my models/{name} $HOME ü.onnx"
+        _write_onnx(folder / path, function)
+        models.append(dataclasses.replace(layers_model(name), source=Source(path, "onnx")))
+
+    with BazelProject(folder, models=models) as bazel:
         bazel.lock()
-        (call,) = bazel.locks()["m"].calls
-        assert call.function == "Model from X."
-        (dispatch,) = bazel.locks()["m"].backends["host"].dispatches
-        assert dispatch.export.startswith("Model from X.$async_dispatch_0")
+        for name, lock in bazel.locks().items():
+            assert [call.function for call in lock.calls] == [functions[name]]
+            (dispatch,) = lock.backends["host"].dispatches
+            assert dispatch.export.startswith(f"{functions[name]}$async_dispatch_0")
         bazel.generate()
         bazel.build()
         bazel.test("//:iree-dispatch-benchmarks.smoke", "//:iree-dispatch-benchmarks.benchmarks")
-        built = {path.name: path.read_bytes() for path in (bazel.bazel_bin / "m" / "host").rglob("*.vmfb")}
+        built = _modules(bazel.bazel_bin)
 
-    cmake = Project(folder, models=[model])
+    cmake = Project(folder, models=models)
     cmake.generate()
     cmake.configure()
     cmake.build()
     outcome = cmake.test()
     assert outcome.returncode == 0, outcome.stdout
-    assert outcome.stdout.count("   Passed ") == 4, outcome.stdout  # the dispatch and the model, once and timed
-    same = {path.name: path.read_bytes() for path in (cmake.build_dir / "m" / "host").rglob("*.vmfb")}
-    assert same == built and built.keys() == {"model.vmfb", f"{dispatch.name}.vmfb"}
+    tests = 4 * len(models)  # a dispatch and the model, once and timed
+    assert outcome.stdout.count("   Passed ") == tests, outcome.stdout
+    assert len(built) == 2 * len(models)
+    assert _modules(cmake.build_dir) == built
