@@ -57,7 +57,8 @@ def has_buildgrid() -> bool:
 @functools.cache
 def can_isolate() -> bool:
     """Whether this user may run programs in namespaces of their own, as the executor does."""
-    command = ["unshare", "--mount", "--net", "--pid", "--fork", "mount", "--bind", "/dev/null", "/dev/null"]
+    namespaces = ("--mount", "--propagation=private", "--net", "--pid", "--fork")
+    command = ["unshare", *namespaces, "mount", "--bind", "/dev/null", "/dev/null"]
     try:
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
     except FileNotFoundError:

@@ -35,7 +35,9 @@ _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 #: In namespaces of its own: $1 is the root folder, $2 the working directory in it, then the command.
 _ENTER = """
 for folder in LIBRARIES; do
-  if [ -d "$1$folder" ]; then mount --rbind "$folder" "$1$folder" || exit 125; fi
+  if [ -d "$1$folder" ]; then
+    mount --bind "$folder" "$1$folder" && mount -o remount,bind,ro "$1$folder" || exit 125
+  fi
 done
 mount --bind /dev/null "$1/dev/null" && mount -t proc proc "$1/proc" || exit 125
 root=$1 directory=$2
@@ -109,7 +111,8 @@ class Execution(services.ExecutionServicer):  # type: ignore[misc]
         environment = {variable.name: variable.value for variable in command.environment_variables}
         process = subprocess.run(
             [
-                *("unshare", "--mount", "--net", "--pid", "--fork"),
+                # Private: the mounts are not there for this process, which removes the root folder.
+                *("unshare", "--mount", "--propagation=private", "--net", "--pid", "--fork"),
                 *("/bin/sh", "-c", _ENTER, "enter", str(root), f"/work/{command.working_directory}"),
                 *command.arguments,
             ],
