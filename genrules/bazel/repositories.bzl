@@ -40,8 +40,8 @@ def _find_python(rctx):
     return python
 
 def _ask(rctx, python):
-    """What `dispatchgen.render.bazel_probe` answers."""
-    command = [python, "-m", "dispatchgen.render.bazel_probe"]
+    """What `dispatchgen.probe.bazel` answers."""
+    command = [python, "-m", "dispatchgen.probe.bazel"]
     tools_dir = rctx.os.environ.get("IREE_TOOLS_DIR")
     if tools_dir:
         command += ["--tools-dir", tools_dir]

@@ -64,7 +64,7 @@ endfunction()
 function(_iree_dispatch_ask_python PYTHON ARGUMENTS)
   set(_STATE_DIR "${CMAKE_BINARY_DIR}/dispatchgen")
   execute_process(
-    COMMAND "${PYTHON}" -m dispatchgen.render.probe ${ARGUMENTS} --output-dir "${_STATE_DIR}"
+    COMMAND "${PYTHON}" -m dispatchgen.probe.cmake ${ARGUMENTS} --output-dir "${_STATE_DIR}"
     RESULT_VARIABLE _RESULT
     ERROR_VARIABLE _ERRORS
   )

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from dispatchgen.render.bazel_probe import package_links, program_links
-from dispatchgen.render.python_files import DISPATCHGEN_NEEDS, dispatchgen_links, importer_links, python_links
+from dispatchgen.probe.bazel import package_links, program_links
+from dispatchgen.probe.python_files import DISPATCHGEN_NEEDS, dispatchgen_links, importer_links, python_links
 from support import TIMEOUT, cli_environment
 
 #: Runs the probe with these arguments and additions to the environment.
@@ -26,7 +26,7 @@ Probe = Callable[..., subprocess.CompletedProcess[str]]
 def probe(tmp_path: Path) -> Probe:
     def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "dispatchgen.render.bazel_probe", *map(str, arguments)],
+            [sys.executable, "-m", "dispatchgen.probe.bazel", *map(str, arguments)],
             cwd=tmp_path,
             env={**cli_environment(), **environment},
             capture_output=True,

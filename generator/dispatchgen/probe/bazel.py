@@ -1,4 +1,4 @@
-"""Answers all questions of Bazel's repository rule, in one process: `python -m dispatchgen.render.bazel_probe`.
+"""Answers all questions of Bazel's repository rule, in one process: `python -m dispatchgen.probe.bazel`.
 
 Prints JSON:
 
@@ -18,8 +18,8 @@ from pathlib import Path
 
 from dispatchgen.errors import DispatchgenError
 from dispatchgen.iree import tools
-from dispatchgen.render.lookup import find_packages, find_programs, library_folders, version_warnings
-from dispatchgen.render.python_files import Links, dispatchgen_links, importer_links, python_links
+from dispatchgen.probe.lookup import find_packages, find_programs, library_folders, version_warnings
+from dispatchgen.probe.python_files import Links, dispatchgen_links, importer_links, python_links
 
 _PROGRAMS = ("iree-compile", "iree-benchmark-module")
 _LINKER = "iree-lld"
@@ -29,7 +29,7 @@ _LIBRARIES = ("libIREECompiler.so*", "libIREECompiler.dylib", "iree_platform_lib
 
 def main(arguments: Sequence[str]) -> int:
     """Prints the answers; returns the exit code: 2 with all problems on stderr when something was not found."""
-    parser = argparse.ArgumentParser(prog="dispatchgen.render.bazel_probe", description=__doc__)
+    parser = argparse.ArgumentParser(prog="dispatchgen.probe.bazel", description=__doc__)
     parser.add_argument("--tools-dir", type=Path, help="look for programs here first, or in bin/ of this folder")
     parser.add_argument("--package", action="append", default=[], help="find the folder of this Python package")
     options = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Answers all questions of the CMake rules at configure time, in one process: `python -m dispatchgen.render.probe`.
+"""Answers all questions of the CMake rules at configure time, in one process: `python -m dispatchgen.probe.cmake`.
 
 Writes into the output folder, each file only when its content changes:
 
@@ -20,7 +20,7 @@ import dispatchgen
 from dispatchgen.errors import DispatchgenError
 from dispatchgen.files import write_if_changed
 from dispatchgen.iree import tools
-from dispatchgen.render.lookup import find_packages, find_programs, library_folders, version_warnings
+from dispatchgen.probe.lookup import find_packages, find_programs, library_folders, version_warnings
 from dispatchgen.render.quote import cmake_list, cmake_string
 
 #: Distributions whose upgrade may change what the rules were told.
@@ -35,7 +35,7 @@ _EXTRACT_CODE = (
 
 def main(arguments: Sequence[str]) -> int:
     """Writes the answers; returns the exit code: 2 with all problems on stderr when something was not found."""
-    parser = argparse.ArgumentParser(prog="dispatchgen.render.probe", description=__doc__)
+    parser = argparse.ArgumentParser(prog="dispatchgen.probe.cmake", description=__doc__)
     parser.add_argument("--output-dir", type=Path, required=True)
     parser.add_argument("--program", action="append", default=[], help="find this program of IREE's")
     parser.add_argument("--host-bin-dir", type=Path, help="look for programs here first")
