@@ -12,6 +12,8 @@ from bazel_project import COMPILE, CONFIGURE, EXTRACT, TEST, BazelProject
 
 pytestmark = [pytest.mark.bazel, pytest.mark.slow]
 
+#: What chooses the backend whose modules a linker makes.
+LLVM_CPU = "--iree-hal-local-target-device-backends=llvm-cpu"
 ODD = "ü $HOME $(id) `id` 'a' \"b\" \\ ;|& * %s"
 
 #: Programs that note their arguments. Like all that actions run, they have no environment, not even a PATH.
@@ -54,6 +56,8 @@ done
 TOOLS = """
 load("@dispatchgen//:defs.bzl", "iree_dispatch_tools")
 
+exports_files(["benchmark"])
+
 iree_dispatch_tools(
     name = "tools",
     benchmark_tool = "benchmark",
@@ -63,6 +67,36 @@ iree_dispatch_tools(
     visibility = ["//visibility:public"],
 )
 """
+#: Programs that need files beside them, as those that a build makes do.
+TOOLS_WITH_RUNFILES = """
+load("@dispatchgen//:defs.bzl", "iree_dispatch_benchmark_setup", "iree_dispatch_tools")
+load(":program.bzl", "program")
+
+program(name = "lister", data = ["of_dispatchgen"])
+
+program(name = "iree-compile", data = ["of_compile"])
+
+iree_dispatch_tools(
+    name = "tools",
+    benchmark_tool = "//tools:benchmark",
+    compile_tool = ":iree-compile",
+    dispatchgen_tool = ":lister",
+)
+
+iree_dispatch_benchmark_setup(
+    name = "iree-dispatch-benchmarks",
+    manifest = "benchmarks.yaml",
+    tools = ":tools",
+)
+"""
+PROGRAM_WITH_RUNFILES = """
+def _program_impl(ctx):
+    program = ctx.actions.declare_file(ctx.label.name + ".sh")
+    ctx.actions.write(program, "#!/bin/sh\\ncd ${0%/*} && ls of_*\\n", is_executable = True)
+    return [DefaultInfo(executable = program, runfiles = ctx.runfiles(files = ctx.files.data))]
+
+program = rule(_program_impl, attrs = {"data": attr.label_list(allow_files = True)}, executable = True)
+"""
 BUILD = f"""
 load("@dispatchgen//:defs.bzl", "iree_dispatch_benchmark_suite", "iree_dispatch_module")
 
@@ -71,7 +105,7 @@ iree_dispatch_benchmark_suite(
     src = "a b/$m ü.mlir",
     backend = "cpu",
     calls = ["c"],
-    compile_flags = [{ODD!r}],
+    compile_flags = [{LLVM_CPU!r}, {ODD!r}],
     device_labels = ["x.1=" + {ODD!r}],
     devices = ["x.1=local-task://" + {ODD!r}, "none=absent"],
     dispatches = ["a", "gone"],
@@ -89,6 +123,15 @@ iree_dispatch_benchmark_suite(
     compile_flags = ["--x"],
     lock = "lock.json",
     model = "m",
+)
+
+iree_dispatch_benchmark_suite(
+    name = "n_gpu",
+    src = "a b/$m ü.mlir",
+    backend = "gpu",
+    compile_flags = ["--x"],
+    lock = "lock.json",
+    model = "n",
 )
 
 iree_dispatch_module(
@@ -111,6 +154,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BazelProject]:
         "p=q.irpa": "weights",
         "tools/BUILD.bazel": TOOLS,
         **{f"tools/{name}": f"#!/bin/sh\n{text}" for name, text in PROGRAMS.items()},
+        "built/BUILD.bazel": TOOLS_WITH_RUNFILES,
+        "built/program.bzl": PROGRAM_WITH_RUNFILES,
+        **{f"built/{name}": "" for name in ("benchmarks.yaml", "of_compile", "of_dispatchgen")},
     }
     for name, text in files.items():
         path = folder / name
@@ -141,9 +187,11 @@ def test_commands_have_texts_as_they_are_and_no_absolute_path(project: BazelProj
     project.build("//:m_cpu")
     out = f"bazel-out/{project.bazel_bin.resolve().parent.name}/bin/m/cpu"
     linker = "--iree-llvmcpu-embedded-linker-path=tools/compile"
-    configure = ["--compile-to=executable-configurations", ODD, linker, "a b/$m ü.mlir"]
+    # The linker first: of two flags of one name the last counts, and a user may name another.
+    flags = [linker, LLVM_CPU, ODD]
+    configure = ["--compile-to=executable-configurations", *flags, "a b/$m ü.mlir"]
     assert _made(project, "m/cpu/configured.mlir") == [*configure, "-o", f"{out}/configured.mlir"]
-    compile_from = ["--compile-from=executable-configurations", ODD, linker]
+    compile_from = ["--compile-from=executable-configurations", *flags]
     module = [*compile_from, f"{out}/dispatches/a.mlir", "-o", f"{out}/a.vmfb"]
     assert _made(project, "m/cpu/a.vmfb") == module
     assert _made(project, "m/cpu/model.vmfb") == [*compile_from, f"{out}/configured.mlir", "-o", f"{out}/model.vmfb"]
@@ -152,6 +200,21 @@ def test_commands_have_texts_as_they_are_and_no_absolute_path(project: BazelProj
         f"{extract} --listed-in {out}/listed.txt --iree-compile tools/compile"
     ]
     assert (project.bazel_bin / "m/cpu/listed.txt").read_text() == "a\ngone\n\nc"
+
+
+def test_only_cpus_have_a_linker(project: BazelProject) -> None:
+    project.build("//:n_gpu")
+    output = f"bazel-out/{project.bazel_bin.resolve().parent.name}/bin/n/gpu/configured.mlir"
+    expected = ["--compile-to=executable-configurations", "--x", "a b/$m ü.mlir", "-o", output]
+    assert _made(project, "n/gpu/configured.mlir") == expected
+
+
+def test_programs_of_the_update_have_their_runfiles(project: BazelProject) -> None:
+    """Each is started twice: for the locks and for the build files."""
+    project.test("//built:iree-dispatch-benchmarks.test")
+    assert _printed(project, "built/iree-dispatch-benchmarks.test") == ["of_dispatchgen"] * 2
+    output = project.bazel("run", "//built:iree-dispatch-benchmarks.update").stdout
+    assert output.splitlines()[-4:] == ["of_compile", "of_dispatchgen"] * 2
 
 
 def test_tests_run_with_texts_as_they_are(project: BazelProject) -> None:

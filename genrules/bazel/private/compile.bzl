@@ -24,11 +24,13 @@ def iree_compile(ctx, tools, phase, flags, src, output, mnemonic, progress_messa
     """
     args = ctx.actions.args()
     args.add(phase)
-    args.add_all(flags)
     programs = [tools.compile]
-    if tools.linker:
+
+    # Of two flags of one name the last counts: the user's own linker, where the flags name one.
+    if tools.linker and [flag for flag in flags if "llvm-cpu" in flag]:
         args.add(tools.linker.executable, format = "--iree-llvmcpu-embedded-linker-path=%s")
         programs.append(tools.linker)
+    args.add_all(flags)
     args.add(src)
     args.add("-o", output)
     ctx.actions.run(

@@ -17,18 +17,16 @@ TOOLS_ATTR = attr.label(
 )
 
 def _tools_impl(ctx):
-    benchmark_runfiles = ctx.runfiles(files = [ctx.executable.benchmark_tool] + ctx.files.benchmark_data)
-    for target in [ctx.attr.benchmark_tool] + ctx.attr.benchmark_data:
-        if target[DefaultInfo].default_runfiles:
-            benchmark_runfiles = benchmark_runfiles.merge(target[DefaultInfo].default_runfiles)
     return [
         IreeDispatchToolsInfo(
             benchmark = ctx.executable.benchmark_tool,
-            benchmark_runfiles = benchmark_runfiles,
+            benchmark_runfiles = _runfiles(ctx, ctx.attr.benchmark_tool, ctx.attr.benchmark_data),
             compile = _program(ctx.attr.compile_tool),
             compile_files = depset(ctx.files.compile_data),
+            compile_runfiles = _runfiles(ctx, ctx.attr.compile_tool, ctx.attr.compile_data),
             dispatchgen = _program(ctx.attr.dispatchgen_tool),
             dispatchgen_files = depset(ctx.files.dispatchgen_data),
+            dispatchgen_runfiles = _runfiles(ctx, ctx.attr.dispatchgen_tool, ctx.attr.dispatchgen_data),
             import_files = depset(ctx.files.import_data),
             importer = _program(ctx.attr.import_tool),
             linker = _program(ctx.attr.linker_tool),
@@ -37,6 +35,17 @@ def _tools_impl(ctx):
 
 def _program(target):
     return target[DefaultInfo].files_to_run if target else None
+
+def _runfiles(ctx, tool, data):
+    """A program and its files, as runfiles of the programs that start it."""
+    runfiles = ctx.runfiles(
+        files = [tool[DefaultInfo].files_to_run.executable],
+        transitive_files = depset(transitive = [target[DefaultInfo].files for target in data]),
+    )
+    for target in [tool] + data:
+        if target[DefaultInfo].default_runfiles:
+            runfiles = runfiles.merge(target[DefaultInfo].default_runfiles)
+    return runfiles
 
 iree_dispatch_tools = rule(
     implementation = _tools_impl,

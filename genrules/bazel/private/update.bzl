@@ -26,11 +26,11 @@ def _update_impl(ctx):
     # Files of the workspace are read where they are; those that a Python package ships, in the runfiles.
     shipped = [file for file in ctx.files.sources if file.short_path.startswith("../")]
     imports = [tools.import_files] if [file for file in ctx.files.sources if file.extension == "onnx"] else []
-    files = depset(shipped, transitive = [tools.dispatchgen_files, tools.compile_files] + imports)
+    files = depset(shipped, transitive = imports)
 
     # Python looks for a package in one place: where the importer imports it as well, among the importer's packages.
     places = {file.short_path[len("../"):].replace("/packages/", "/import-site-packages/", 1): file for file in shipped}
-    return _program(ctx, command, files, [tools.dispatchgen, tools.compile], places)
+    return _program(ctx, command, files, [tools.dispatchgen_runfiles, tools.compile_runfiles], places)
 
 def _stale_test_impl(ctx):
     tools = ctx.attr.tools[IreeDispatchToolsInfo]
@@ -48,7 +48,7 @@ def _stale_test_impl(ctx):
         read.append(link)
         command += [link.short_path, file.short_path]
     command.append("--")
-    return _program(ctx, command, depset(read, transitive = [tools.dispatchgen_files]), [tools.dispatchgen])
+    return _program(ctx, command, depset(read), [tools.dispatchgen_runfiles])
 
 def _program(ctx, command, files, programs, places = {}):
     """The providers of a target that runs update.sh where the paths of the runfiles start.
@@ -57,14 +57,16 @@ def _program(ctx, command, files, programs, places = {}):
       ctx: of the rule.
       command: list of strings, arguments of update.sh.
       files: depset of File, the runfiles.
-      programs: list of FilesToRunProvider, more runfiles.
+      programs: list of runfiles, those of the programs that update.sh starts.
       places: dict of string to File, more runfiles at these paths from their top.
     """
     runfiles = ctx.runfiles(
-        files = [ctx.file._script] + [program.executable for program in programs],
+        files = [ctx.file._script],
         root_symlinks = places,
         transitive_files = files,
     )
+    for program in programs:
+        runfiles = runfiles.merge(program)
     return launcher(ctx, ["/bin/sh", ctx.file._script.short_path] + command, runfiles)
 
 _ATTRS = {
