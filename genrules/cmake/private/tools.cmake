@@ -151,11 +151,11 @@ endfunction()
 
 # _iree_dispatch_linker_flags()
 #
-# Sets OUT to the flags that iree-compile needs to find its linker, for the suite in the caller's scope.
+# Sets OUT to the flags that iree-compile needs to find its linker, for the suite in the caller's scope. They go in front
+# of the suite's own: of two flags of one name the last counts.
 function(_iree_dispatch_linker_flags OUT)
   get_property(_FLAGS GLOBAL PROPERTY _IREE_DISPATCH_LINKER_FLAGS)
-  if(NOT "--iree-hal-local-target-device-backends=llvm-cpu" IN_LIST _RULE_COMPILE_FLAGS
-      OR "${_RULE_COMPILE_FLAGS}" MATCHES "--iree-llvmcpu-embedded-linker-path=")  # LLVM takes a flag once
+  if(NOT "--iree-hal-local-target-device-backends=llvm-cpu" IN_LIST _RULE_COMPILE_FLAGS)
     set(_FLAGS "")
   endif()
   set(${OUT} "${_FLAGS}" PARENT_SCOPE)
