@@ -107,6 +107,25 @@ def test_without_the_importer_there_is_none(monkeypatch: pytest.MonkeyPatch) -> 
     assert importer_links() == {}
 
 
+def test_a_distribution_that_does_not_list_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Debian's packages are: python3-click."""
+    files = {
+        "click-8.1.3.egg-info/PKG-INFO": "Metadata-Version: 2.1\nName: click\nVersion: 8.1.3\n",
+        "click-8.1.3.egg-info/top_level.txt": "click\nclick_module\nnot_there\n",
+        "click/__init__.py": "",
+        "click_module.py": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    links = dispatchgen_links()
+    assert {path: links[path] for path in links if "click" in path} == {
+        "site-packages/click": tmp_path / "click",
+        "site-packages/click_module.py": tmp_path / "click_module.py",
+    }
+
+
 def _install_tree(folder: Path, version: str = "3.13.0") -> Path:
     """An install tree of IREE with a compiler that only says its version."""
     for name in ("iree-compile", "iree-benchmark-module", "iree-lld"):

@@ -125,13 +125,25 @@ def _plain(name: str) -> str:
 
 
 def _links_of(folder: str, distributions: dict[str, importlib.metadata.Distribution]) -> Links:
-    links: Links = {}
-    for distribution in distributions.values():
-        for file in distribution.files or ():
+    return {
+        f"{folder}/{root}": Path(str(distribution.locate_file(root)))
+        for distribution in distributions.values()
+        for root in _roots(distribution)
+    }
+
+
+def _roots(distribution: importlib.metadata.Distribution) -> Iterator[PurePosixPath]:
+    """What to link of a distribution, relative to where it is installed."""
+    if distribution.files is not None:
+        for file in distribution.files:
             if file.parts[0] != ".." and (file.suffix == ".py" or ".so" in file.suffixes):
-                root = _root(distribution, file)
-                links[f"{folder}/{root}"] = Path(str(distribution.locate_file(root)))
-    return links
+                yield _root(distribution, file)
+        return
+    # Packages of a Linux distribution need not list their files.
+    for name in (distribution.read_text("top_level.txt") or "").split():
+        for root in (PurePosixPath(name), PurePosixPath(f"{name}.py")):
+            if Path(str(distribution.locate_file(root))).exists():
+                yield root
 
 
 def _root(distribution: importlib.metadata.Distribution, file: PurePosixPath) -> PurePosixPath:
