@@ -34,6 +34,14 @@ def write_if_changed(path: Path, content: str | bytes) -> bool:
     return True
 
 
+def remove(path: Path) -> None:
+    """Removes a file, where there is one. Raises OutputError when it cannot be removed."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(Problem(f"cannot remove the file: {error.strerror}", Place(str(path)))) from error
+
+
 def sha256_of(path: Path) -> str:
     """SHA-256 of a file's content, in hex."""
     with path.open("rb") as stream:

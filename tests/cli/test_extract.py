@@ -72,7 +72,7 @@ def test_what_is_written(suite: Suite, program: str) -> None:
     names = {dispatch["name"] for dispatch in locked["dispatches"]}
     assert {path.name for path in suite.output.iterdir()} == {
         *(f"{name}.mlir" for name in names),
-        *("B1.flags", "B42.flags", "index.json"),
+        *("B1.flags", "B42.flags", "index.json", "written.txt"),
     }
     assert json.loads((suite.output / "index.json").read_text()) == locked
     assert (suite.output / "B42.flags").read_text() == (
@@ -80,13 +80,39 @@ def test_what_is_written(suite: Suite, program: str) -> None:
     )
 
 
-def test_unchanged_files_keep_their_time_and_others_go(suite: Suite, program: str) -> None:
+def test_unchanged_files_keep_their_time_and_those_of_an_earlier_run_go(suite: Suite, program: str) -> None:
     assert suite.extract(program).code == 0
     times = {path: path.stat().st_mtime_ns for path in suite.output.iterdir()}
-    stale = suite.output / "gone.mlir"
-    stale.write_text("")
+    assert suite.extract(program, "--drift", "error").code == 0
+    assert (suite.output / "drift.txt").exists()
     assert suite.extract(f"// A comment.\n{program}").code == 0
-    assert {path: path.stat().st_mtime_ns for path in suite.output.iterdir()} == times
+    del times[suite.output / "written.txt"]
+    after = {path: path.stat().st_mtime_ns for path in suite.output.iterdir() if path.name != "written.txt"}
+    assert after == times
+
+
+def test_files_of_others_are_left_alone(suite: Suite, program: str) -> None:
+    """A folder that was named by mistake may hold a user's own programs."""
+    suite.output.mkdir()
+    mine = [suite.output / name for name in ("mine.mlir", "mine.flags", "drift.txt")] + [suite.folder / "mlp.mlir"]
+    for path in mine[:-1]:
+        path.write_text("mine")
+    for _ in range(2):
+        assert suite.extract(program).code == 0
+        with (suite.output / "written.txt").open("a") as stream:
+            stream.write("../mlp.mlir\n/\n\n")
+    assert [path for path in mine if not path.exists()] == []
+
+
+def test_what_cannot_be_removed_is_an_error(suite: Suite, program: str) -> None:
+    assert suite.extract(program, "--drift", "error").code == 0
+    report = suite.output / "drift.txt"
+    report.unlink()
+    report.mkdir()
+    result = suite.extract(program)
+    assert result.code == 2
+    assert result.stderr.startswith("error: cannot remove the file: ") and str(report) in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_changed_content_is_said_and_used(suite: Suite, program: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from dispatchgen.errors import CheckFailed, LockError, ModelError, Place, Proble
 from dispatchgen.extract.extraction import Extraction, extract
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import BackendDispatches, Call
-from dispatchgen.files import write_if_changed
+from dispatchgen.files import remove, write_if_changed
 from dispatchgen.iree import ir
 from dispatchgen.iree.tools import compiler_version, other_build_note
 from dispatchgen.lock import drift
@@ -19,6 +19,9 @@ from dispatchgen.lock.compare import Difference, compare
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import generate_command, read_lock, renew_command
 from dispatchgen.manifest.suite import Drift
+
+#: File beside the benchmark modules with the names of all that was written, by which the next run knows its own.
+WRITTEN = "written.txt"
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Step:
 
 
 def write_modules(step: Step) -> list[str]:
-    """Writes `<dispatch>.mlir`, `<call>.flags` and `index.json` to a folder, and removes other modules from there.
+    """Writes `<dispatch>.mlir`, `<call>.flags` and `index.json` to a folder; what else an earlier run wrote is removed.
 
     Where drift is given, `drift.txt` as well; where it is allowed, a locked dispatch that is not there has a
     placeholder that says why, and a new one has no module. Returns what there is to say, a line each.
@@ -93,10 +96,21 @@ def _write(
         files[drift.REPORT] = "".join(f"{line}\n" for line in notes)
     for name, text in files.items():
         write_if_changed(step.output / name, text)
-    for path in step.output.iterdir():
-        if (path.suffix in (".mlir", ".flags") or path.name == drift.REPORT) and path.name not in files:
-            path.unlink()
+    _remove_others(step.output, files.keys())
     return notes
+
+
+def _remove_others(folder: Path, names: Collection[str]) -> None:
+    """Removes what an earlier run wrote to a folder and this one did not. Nobody else's files are touched."""
+    record = folder / WRITTEN
+    try:
+        before = record.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        before = []
+    for name in before:
+        if name and name not in names and name == Path(name).name:
+            remove(folder / name)
+    write_if_changed(record, "".join(f"{name}\n" for name in sorted(names)))
 
 
 def _locked(lock: Lock, step: Step) -> BackendDispatches:

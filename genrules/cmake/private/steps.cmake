@@ -124,6 +124,7 @@ function(_iree_dispatch_extract_step)
       ${_MODULES}
       ${_FLAG_FILES}
       "${_DIR}/dispatches/index.json"
+      "${_DIR}/dispatches/written.txt"
       ${_DRIFT_REPORT}
     COMMAND
       "${_PYTHON}" -m dispatchgen extract "${_DIR}/configured.mlir" --lock "${_LOCK}" --backend "${_RULE_BACKEND}"
