@@ -173,6 +173,17 @@ def test_tools_of_different_versions_are_said(tmp_path: Path, probe: Probe) -> N
     assert runtime.startswith("iree-compile is 99.1.0, iree-benchmark-module is 3.")
 
 
+def test_missing_bindings_are_an_error(tmp_path: Path, probe: Probe) -> None:
+    """Programs alone are not enough: extraction reads IR."""
+    tree = _install_tree(tmp_path / "tree")
+    (tmp_path / "iree").mkdir()
+    (tmp_path / "iree" / "__init__.py").write_text("")  # hides the wheels
+    result = probe("--tools-dir", tree, PYTHONPATH=f"{tmp_path}:{cli_environment()['PYTHONPATH']}")
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: the Python bindings of IREE's compiler are not installed for ")
+    assert "-m pip install iree-base-compiler" in result.stderr
+
+
 def test_missing_tools_and_packages_are_errors(tmp_path: Path, probe: Probe) -> None:
     result = probe("--tools-dir", tmp_path)
     assert result.returncode == 2

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from dispatchgen.errors import DispatchgenError
+from dispatchgen.errors import DispatchgenError, Problem, ToolError
 from dispatchgen.iree import tools
 from dispatchgen.probe.lookup import find_packages, find_programs, library_folders, version_warnings
 from dispatchgen.probe.python_files import Links, dispatchgen_links, importer_links, python_links
@@ -47,6 +47,7 @@ def _answers(tools_dir: Path | None, packages: Sequence[str]) -> Mapping[str, ob
     programs = find_programs(_PROGRAMS, folder, f"IREE_TOOLS_DIR or {tools.HOST_BIN_DIR}")
     version = tools.compiler_version(programs["iree-compile"])
     tools.check_version(programs["iree-compile"], version)
+    _check_bindings()
     importer = importer_links()
     links = program_links(programs) | python_links() | dispatchgen_links() | importer
     links |= package_links(packages)
@@ -57,6 +58,13 @@ def _answers(tools_dir: Path | None, packages: Sequence[str]) -> Mapping[str, ob
         "version": version,
         "warnings": list(version_warnings(version, programs["iree-benchmark-module"])),
     }
+
+
+def _check_bindings() -> None:
+    """Raises ToolError where extraction could not read IR. Installed later, they would not be among the links."""
+    if tools.wheel_version("iree.compiler") is None:
+        message = f"the Python bindings of IREE's compiler are not installed for {sys.executable}"
+        raise ToolError(Problem(message, hint=f"{sys.executable} -m pip install iree-base-compiler"))
 
 
 def package_links(names: Sequence[str]) -> Links:
