@@ -51,7 +51,12 @@ _KEYWORDS = (
     *("LABELS", "PRESETS", "MIN_TIME", "REPETITIONS", "BATCH_SIZE", "TIMEOUT", "DRIFT"),
 )
 #: Attributes of Bazel's targets that say nothing to CMake.
-_BAZEL_ONLY = frozenset(("deprecation", "testonly", "tools", "visibility"))
+_BAZEL_ONLY = frozenset(
+    (
+        *("compatible_with", "deprecation", "exec_compatible_with", "exec_properties"),
+        *("features", "restricted_to", "testonly", "tools", "visibility"),
+    )
+)
 
 
 class DispatchBenchmarkFunctions:

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bazel_macros import Package
 from cmake_project import find_program
 from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
 from dispatchgen.lock.schema import Lock, MadeFrom
@@ -133,6 +134,16 @@ def test_attributes_of_bazel_are_left_out_and_tags_are_labels() -> None:
         'iree_dispatch_benchmark_suite(\n  NAME\n    "x"\n  LABELS\n    "a"\n    "b"\n)\n\n'
     )
     assert _Functions().convert('iree_dispatch_benchmark_suite(name = "x", tags = ["skip-bazel_to_cmake"])') == ""
+
+
+def test_attributes_that_say_nothing_to_cmake_are_those_of_the_macros_but_one() -> None:
+    check = Package().module(":check.bzl")
+    attributes = {*_load_cfg()._BAZEL_ONLY, "target_compatible_with"} - {"tools"}
+    assert check.call("check_attributes", dict.fromkeys(attributes)) == []
+    assert check.call("check_attributes", {**dict.fromkeys(attributes), "size": None}) == ["unknown argument: size"]
+    # Not built on some platforms: that means something to CMake.
+    with pytest.raises(NotImplementedError, match="target_compatible_with"):
+        _Functions().convert('iree_dispatch_benchmark_suite(name = "x", target_compatible_with = ["//a"])')
 
 
 @pytest.mark.parametrize("call", ["suite(name = 'x', dispatchs = [])", "setup(name = 'x', devices = [])"])

@@ -36,6 +36,19 @@ def test_a_driver_that_was_not_built_in(iree_tools: support.IreeTools) -> None:
     assert messages.status_message(text) == "no driver 'nonesuch' registered (NOT_FOUND)"
 
 
+def test_the_runners_of_the_build_systems_know_the_same_texts(repository: Path) -> None:
+    expected = [pattern.replace(r"[^\n]*", ".*") for pattern in messages.ABSENT_DEVICE]
+    shell = (repository / "genrules/bazel/private/run_benchmark.sh").read_text()
+    match = re.search(r'^absent_device="(.*)"$', shell, re.MULTILINE)
+    assert match is not None and match[1].split("|") == expected
+    cmake = (repository / "genrules/cmake/private/tests.cmake").read_text()
+    match = re.search(r"^set\(_IREE_DISPATCH_ABSENT_DEVICE\n(.*?)^\)", cmake, re.MULTILINE | re.DOTALL)
+    assert match is not None
+    assert re.findall(r'^ *"(.*)"$', match[1].replace(r"[^\n]*", ".*"), re.MULTILINE) == expected
+    for text in (shell, cmake):
+        assert messages.NO_BENCHMARK in text
+
+
 def test_drivers_are_listed(iree_tools: support.IreeTools) -> None:
     names = messages.driver_names(run(iree_tools.benchmark_module, "--list_drivers").stdout)
     assert {"local-sync", "local-task"} <= set(names)

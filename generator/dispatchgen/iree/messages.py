@@ -10,7 +10,7 @@ import re
 #: iree-benchmark-module, where its filter selects nothing or the module has no benchmark; its exit code is 0.
 NO_BENCHMARK = "Failed to match any benchmarks"
 #: What the runtime says where the driver was not built in or its library is absent, or there is no such device: regular
-#: expressions. The CMake rules have the same list, in genrules/cmake/private/tests.cmake.
+#: expressions. The rules have the same list: cmake/private/tests.cmake and bazel/private/run_benchmark.sh in genrules/.
 ABSENT_DEVICE = (
     r"no driver '[^']*' registered",
     r": UNAVAILABLE[^\n]*library",
