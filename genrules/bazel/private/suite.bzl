@@ -121,7 +121,7 @@ def iree_dispatch_benchmark_suite(
     if native.existing_rule(name + ".dispatches"):
         problems.append("there is another suite of this name in the package")
     imported = native.existing_rule(model + ".imported")
-    if imported and (imported["src_as_written"] != src or list(imported["import_flags"]) != import_flags):
+    if imported and (imported.get("src_as_written") != src or list(imported.get("import_flags", ())) != import_flags):
         problems.append("src and import_flags differ from those of another suite of model " + model)
     fail_with("iree_dispatch_benchmark_suite", name, problems)
 
