@@ -49,8 +49,11 @@ def _ask(rctx, python):
         command += ["--package", package]
     result = rctx.execute(command, quiet = True)
     errors = result.stderr.strip()
-    if "No module named 'dispatchgen" in errors:
+    if "No module named 'dispatchgen'" in errors:
         _fail(rctx, "this Python does not have dispatchgen: %s" % python, errors.splitlines()[-1])
+    if "No module named" in errors:
+        message = "the dispatchgen of this Python is of another version than these rules, or lacks a package: %s" % python
+        _fail(rctx, message, errors.splitlines()[-1])
     if result.return_code != 0:
         _fail(rctx, "the tools were not found\n" + errors, "Python: %s" % python)
     return json.decode(result.stdout)

@@ -209,6 +209,20 @@ def test_python_without_dispatchgen_is_an_error(project: BazelProject, tmp_path:
     assert "activate a virtual environment that has dispatchgen" in output
 
 
+@pytest.mark.parametrize("files", [["__init__.py"], ["__init__.py", "probe/__init__.py"], ["needs_more"]])
+def test_another_version_of_dispatchgen_is_an_error(project: BazelProject, tmp_path: Path, files: list[str]) -> None:
+    for name in files:
+        path = tmp_path / "dispatchgen" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    if files == ["needs_more"]:
+        (tmp_path / "dispatchgen" / "__init__.py").write_text("import no_such_package\n")
+    output = _failure(project, PYTHONPATH=str(tmp_path))
+    assert "the dispatchgen of this Python is of another version than these rules, or lacks a package: " in output
+    assert "No module named" in output.rpartition("ERROR: ")[2]
+    assert 'File "/' not in output.rpartition("ERROR: ")[2]
+
+
 def test_missing_tools_are_an_error(project: BazelProject, tmp_path: Path) -> None:
     output = _failure(project, IREE_TOOLS_DIR=str(tmp_path / "nothing"))
     assert "error: iree-compile was not found" in output
