@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -13,7 +14,7 @@ import pytest
 from cmake_project import GENERATORS, Generator, Project, find_program
 from dispatchgen.manifest.names import MAX_NAME
 from dispatchgen.manifest.suite import Backend, Device, Model, Preset, RunSettings, Shape, Source
-from suite_folder import HOST, layers_model
+from suite_folder import HOST, layers_model, layers_program
 from support import IreeTools
 
 pytestmark = pytest.mark.slow
@@ -106,6 +107,24 @@ def test_source_in_a_python_package_is_imported_once(tmp_path: Path, checkout: P
     both = project.steps("iree-dispatch-extract-net-host") + project.steps("iree-dispatch-extract-net-vmvx")
     assert both.count("Importing net") == 1
     assert {"Extracting net/host", "Extracting net/vmvx"} <= set(both)
+
+
+def test_source_in_a_namespace_of_several_folders(
+    tmp_path: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = [tmp_path / "one", tmp_path / "two"]
+    for place in reversed(places):
+        (place / "space").mkdir(parents=True)
+        monkeypatch.syspath_prepend(place)
+    (places[1] / "space" / "m.mlir").write_text(layers_program((8, 16)))
+    model = replace(layers_model("m"), source=Source("m.mlir", "mlir", package="space"))
+    environment = {"PYTHONPATH": os.pathsep.join(map(str, [*places, checkout]))}
+    project = Project(tmp_path / "suite", models=[model], environment=environment)
+    project.folder.mkdir()
+    project.lock()
+    project.generate()
+    project.configure()
+    project.build("iree-dispatch-extract-m-host")
 
 
 def test_missing_tool_is_named_with_what_to_set(tmp_path: Path, checkout: Path) -> None:

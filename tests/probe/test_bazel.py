@@ -68,6 +68,19 @@ def test_packages_lie_as_python_looks_for_them() -> None:
     assert package_links(["onnx.backend", "onnx"]) == {"packages/onnx": folder.parent}
 
 
+def test_a_namespace_has_the_files_of_all_its_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one/space/both", "one/space/a.mlir", "two/space/both", "two/space/b.mlir"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    for folder in ("two", "one"):
+        monkeypatch.syspath_prepend(tmp_path / folder)
+    assert package_links(["space"]) == {
+        "packages/space/a.mlir": tmp_path / "one/space/a.mlir",
+        "packages/space/b.mlir": tmp_path / "two/space/b.mlir",
+        "packages/space/both": tmp_path / "one/space/both",
+    }
+
+
 def test_the_interpreter_is_no_virtual_environment() -> None:
     links = python_links()
     program = links["python/bin/python3"]

@@ -72,9 +72,17 @@ def package_links(names: Sequence[str]) -> Links:
 
     Raises ToolError with all that are not installed.
     """
-    folders = find_packages(names)
-    outer = [name for name in folders if not any(name.startswith(f"{other}.") for other in folders)]
-    return {f"packages/{name.replace('.', '/')}": folders[name] for name in outer}
+    packages = find_packages(names)
+    links: Links = {}
+    for name, folders in packages.items():
+        if any(name.startswith(f"{other}.") for other in packages):
+            continue
+        place = f"packages/{name.replace('.', '/')}"
+        if len(folders) == 1:
+            links[place] = folders[0]
+        else:  # of a namespace, the first folder that has a file
+            links |= {f"{place}/{path.name}": path for folder in reversed(folders) for path in folder.iterdir()}
+    return links
 
 
 def _programs_folder(folder: Path | None) -> Path | None:

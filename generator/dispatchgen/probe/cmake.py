@@ -44,12 +44,12 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     try:
         programs = find_programs(options.program, tools.explicit_folder(options.host_bin_dir), tools.HOST_BIN_DIR)
-        folders = find_packages(options.package)
+        packages = find_packages(options.package)
         iree_compile = options.version_of or programs.get("iree-compile")
         version = tools.compiler_version(iree_compile) if iree_compile else ""
         if iree_compile:
             tools.check_version(iree_compile, version)
-        _write_answers(options.output_dir, programs, folders, version, _libraries(iree_compile))
+        _write_answers(options.output_dir, programs, packages, version, _libraries(iree_compile))
     except DispatchgenError as error:
         print(error, file=sys.stderr)
         return error.exit_code
@@ -65,7 +65,11 @@ def _libraries(iree_compile: Path | None) -> list[Path]:
 
 
 def _write_answers(
-    output: Path, programs: dict[str, Path], folders: dict[str, Path], version: str, libraries: Sequence[Path]
+    output: Path,
+    programs: dict[str, Path],
+    packages: dict[str, tuple[Path, ...]],
+    version: str,
+    libraries: Sequence[Path],
 ) -> None:
     code = sorted(_code_files())
     answers = {
@@ -76,9 +80,9 @@ def _write_answers(
     answers["_PROBE_WARNINGS"] = cmake_list(list(version_warnings(version, programs.get("iree-benchmark-module"))))
     answers["_PROBE_CODE"] = cmake_list([path.as_posix() for path in code])
     answers["_PROBE_INSTALLED"] = cmake_list([path.as_posix() for path in _installed_files()])
-    answers["_PROBE_PACKAGES"] = cmake_list(list(folders))
-    for name, folder in folders.items():
-        answers[f"_PROBE_PACKAGE_DIR_{name}"] = cmake_string(folder.as_posix())
+    answers["_PROBE_PACKAGES"] = cmake_list(list(packages))
+    for name, folders in packages.items():
+        answers[f"_PROBE_PACKAGE_DIRS_{name}"] = cmake_list([folder.as_posix() for folder in folders])
     text = "".join(f"set({name} {value})\n" for name, value in answers.items())
     write_if_changed(output / "probe.cmake", text)
     write_if_changed(output / "compiler_version.txt", version + "\n")

@@ -23,9 +23,12 @@ def find_programs(names: Sequence[str], folder: Path | None, named_by: str) -> d
     return {name: path for name, path in found.items() if path is not None}
 
 
-def find_packages(names: Sequence[str]) -> dict[str, Path]:
-    """Folder of each Python package, found without importing it. Raises ToolError with all that are not installed."""
-    folders: dict[str, Path] = {}
+def find_packages(names: Sequence[str]) -> dict[str, tuple[Path, ...]]:
+    """Folders of each Python package, found without importing it; a namespace may have several.
+
+    Raises ToolError with all that are not installed.
+    """
+    folders: dict[str, tuple[Path, ...]] = {}
     problems: list[Problem] = []
     for name in names:
         found = package_folders(name)
@@ -33,7 +36,7 @@ def find_packages(names: Sequence[str]) -> dict[str, Path]:
             message = f"the Python package {name}, which ships a model, is not installed for {sys.executable}"
             problems.append(Problem(message, hint=f"{sys.executable} -m pip install {name}"))
         else:
-            folders[name] = found[0]
+            folders[name] = found
     if problems:
         raise ToolError(*problems)
     return folders

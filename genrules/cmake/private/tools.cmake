@@ -14,7 +14,7 @@
 #   _IREE_DISPATCH_BENCHMARK_TOOL        target or path of iree-benchmark-module
 #   _IREE_DISPATCH_IMPORTER_VERSION      file with the importer's version, for commands that call it to depend on
 #   _IREE_DISPATCH_CODE_STAMP            stands for the code of `dispatchgen extract`; made by target iree-dispatch-code
-#   _IREE_DISPATCH_PACKAGE_DIR_<package> folder of a Python package
+#   _IREE_DISPATCH_PACKAGE_DIRS_<package>  folders of a Python package: a namespace may have several
 
 include_guard(GLOBAL)
 
@@ -25,7 +25,7 @@ function(_iree_dispatch_find_tools PACKAGES)
   get_property(_PYTHON GLOBAL PROPERTY _IREE_DISPATCH_PYTHON)
   set(_UNKNOWN "")
   foreach(_PACKAGE IN LISTS PACKAGES)
-    get_property(_KNOWN GLOBAL PROPERTY "_IREE_DISPATCH_PACKAGE_DIR_${_PACKAGE}" SET)
+    get_property(_KNOWN GLOBAL PROPERTY "_IREE_DISPATCH_PACKAGE_DIRS_${_PACKAGE}" SET)
     if(NOT _KNOWN)
       list(APPEND _UNKNOWN --package "${_PACKAGE}")
     endif()
@@ -76,7 +76,7 @@ function(_iree_dispatch_ask_python PYTHON ARGUMENTS)
   include("${_STATE_DIR}/probe.cmake")
 
   foreach(_INDEX IN LISTS _PROBE_PACKAGES)
-    set_property(GLOBAL PROPERTY "_IREE_DISPATCH_PACKAGE_DIR_${_INDEX}" "${_PROBE_PACKAGE_DIR_${_INDEX}}")
+    set_property(GLOBAL PROPERTY "_IREE_DISPATCH_PACKAGE_DIRS_${_INDEX}" "${_PROBE_PACKAGE_DIRS_${_INDEX}}")
   endforeach()
   get_property(_DONE GLOBAL PROPERTY _IREE_DISPATCH_PYTHON SET)
   if(_DONE)
@@ -181,11 +181,18 @@ function(_iree_dispatch_code_stamp)
   set_property(GLOBAL PROPERTY _IREE_DISPATCH_CODE_STAMP "${_STAMP}")
 endfunction()
 
-# _iree_dispatch_package_dir()
+# _iree_dispatch_package_file()
 #
-# Sets OUT to the folder of a Python package.
-function(_iree_dispatch_package_dir PACKAGE OUT)
+# Sets OUT to the path of a file of a Python package: in the first of its folders that has it.
+function(_iree_dispatch_package_file PACKAGE PATH OUT)
   _iree_dispatch_find_tools("${PACKAGE}")
-  get_property(_FOLDER GLOBAL PROPERTY "_IREE_DISPATCH_PACKAGE_DIR_${PACKAGE}")
-  set(${OUT} "${_FOLDER}" PARENT_SCOPE)
+  get_property(_FOLDERS GLOBAL PROPERTY "_IREE_DISPATCH_PACKAGE_DIRS_${PACKAGE}")
+  list(GET _FOLDERS 0 _FOUND)
+  foreach(_FOLDER IN LISTS _FOLDERS)
+    if(EXISTS "${_FOLDER}/${PATH}")
+      set(_FOUND "${_FOLDER}")
+      break()
+    endif()
+  endforeach()
+  set(${OUT} "${_FOUND}/${PATH}" PARENT_SCOPE)
 endfunction()
