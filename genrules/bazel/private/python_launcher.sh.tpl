@@ -1,4 +1,10 @@
 #!/bin/sh
+# Copyright 2026 The dispatchgen Authors
+#
+# Licensed under the Apache License v2.0 with LLVM Exceptions.
+# See https://llvm.org/LICENSE.txt for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 # Runs %{name} with the Python and the packages that lie beside this file, and with no others.
 set -eu
 case "$0" in

@@ -1,4 +1,10 @@
 #!/bin/sh
+# Copyright 2026 The dispatchgen Authors
+#
+# Licensed under the Apache License v2.0 with LLVM Exceptions.
+# See https://llvm.org/LICENSE.txt for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 # Renews the lock files and build files of a suite, or checks that they are current. Started where the paths of the
 # runfiles start, which all paths are relative to:
 #
