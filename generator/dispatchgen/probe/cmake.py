@@ -71,7 +71,7 @@ def _write_answers(
     version: str,
     libraries: Sequence[Path],
 ) -> None:
-    code = sorted(_code_files())
+    code = sorted(code_files())
     answers = {
         f"_PROBE_{name.upper().replace('-', '_')}": cmake_string(path.as_posix()) for name, path in programs.items()
     }
@@ -87,10 +87,12 @@ def _write_answers(
     write_if_changed(output / "probe.cmake", text)
     write_if_changed(output / "compiler_version.txt", version + "\n")
     write_if_changed(output / "importer_version.txt", _importer_version() + "\n")
-    write_if_changed(output / "code_digest.txt", _digest_of(code) + "\n")
+    bindings = tools.wheel_version("iree.compiler")
+    write_if_changed(output / "code_digest.txt", f"{_digest_of(code)}\niree.compiler {bindings}\n")
 
 
-def _code_files() -> Iterator[Path]:
+def code_files() -> Iterator[Path]:
+    """The code that `dispatchgen extract` runs, which is an input of each extraction."""
     for pattern in _EXTRACT_CODE:
         yield from _PACKAGE.glob(pattern)
 

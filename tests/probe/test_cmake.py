@@ -1,0 +1,51 @@
+"""What the CMake rules are told, which the tests of the rules do not see."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dispatchgen
+from dispatchgen.iree import tools
+from dispatchgen.probe.cmake import code_files, main
+
+_PACKAGE = Path(dispatchgen.__file__).resolve().parent
+
+
+def _imported(file: Path) -> Iterator[Path]:
+    """The files of dispatchgen that a module imports, anywhere in it."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        names: list[str] = []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            path = _PACKAGE.parent.joinpath(*name.split("."))
+            if path.is_relative_to(_PACKAGE):
+                yield from filter(Path.is_file, (path.with_suffix(".py"), path / "__init__.py"))
+
+
+def test_builds_depend_on_all_code_that_extraction_imports() -> None:
+    waiting = [_PACKAGE / name for name in ("__main__.py", "cli/extract.py")]
+    code: set[Path] = set()
+    while waiting:
+        file = waiting.pop()
+        if file not in code:
+            code.add(file)
+            waiting += _imported(file)
+    assert _PACKAGE / "lock" / "drift.py" in code
+    assert code - set(code_files()) == set()
+
+
+def test_builds_depend_on_the_version_of_the_bindings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Extraction reads IR with them; the compiler may be another and stay the same."""
+    digests = []
+    for version in ("3.13.0", "3.13.0", "3.14.0"):
+        monkeypatch.setattr(tools, "wheel_version", lambda _, version=version: version)
+        assert main(["--output-dir", str(tmp_path)]) == 0
+        digests.append((tmp_path / "code_digest.txt").read_text())
+    assert digests[0] == digests[1] != digests[2]
