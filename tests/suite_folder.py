@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
+import onnx
+
 from dispatchgen.iree.tools import find_tools
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import read_lock, write_lock
@@ -41,6 +43,19 @@ def layers_program(widths: Sequence[int]) -> str:
         ]
     lines += [f"  return %x{len(widths) - 1} : tensor<4x{widths[-1]}xf32>", "}", ""]
     return "\n".join(lines)
+
+
+def write_onnx(path: Path, graph: str = "main") -> None:
+    """Writes a model of one matrix product. The importer calls its function like the graph."""
+    values = [
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+        for name, shape in (("a", [4, 8]), ("b", [8, 16]), ("c", [4, 16]))
+    ]
+    node = onnx.helper.make_node("MatMul", ["a", "b"], ["c"])
+    program = onnx.helper.make_graph([node], graph, values[:2], values[2:])
+    opset = [onnx.helper.make_opsetid("", 17)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(onnx.helper.make_model(program, opset_imports=opset, ir_version=8), path)
 
 
 def layers_model(name: str, **settings: object) -> Model:

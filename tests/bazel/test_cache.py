@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import onnx
 import pytest
 
 from bazel_project import COMPILE, CONFIGURE, EXTRACT, IMPORT, TEST, BazelProject, Spawn
 from dispatchgen.manifest.suite import Source
 from reapi_server import cache_server, can_isolate, executor, has_buildgrid
-from suite_folder import copy_checkout, layers_model
+from suite_folder import copy_checkout, layers_model, write_onnx
 from support import REPOSITORY
 
 pytestmark = [pytest.mark.bazel, pytest.mark.slow]
@@ -107,17 +106,6 @@ def first_spawns(first: BazelProject) -> Sequence[Spawn]:
     spawns = first.spawns("test", *ALL)
     assert not any(spawn.cached for spawn in spawns)
     return spawns
-
-
-def write_onnx(path: Path) -> None:
-    """A model of one matrix product."""
-    a, b, c = (
-        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
-        for name, shape in (("a", [4, 8]), ("b", [8, 16]), ("c", [4, 16]))
-    )
-    node = onnx.helper.make_node("MatMul", ["a", "b"], ["c"])
-    graph = onnx.helper.make_graph([node], "imported", [a, b], [c])
-    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), path)
 
 
 def clone(project: BazelProject, folder: Path, *options: str) -> BazelProject:

@@ -7,14 +7,13 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import onnx
 import pytest
 
 from bazel_project import TEST, BazelProject
 from cmake_project import Project
 from dispatchgen.lock.store import read_lock
 from dispatchgen.manifest.suite import Source
-from suite_folder import copy_checkout, layers_model
+from suite_folder import copy_checkout, layers_model, write_onnx
 
 pytestmark = [pytest.mark.bazel, pytest.mark.slow]
 
@@ -70,20 +69,6 @@ def test_timed_test_leaves_its_results(samples: BazelProject) -> None:
     assert result["context"]["model"] == "mlp"
 
 
-def _write_onnx(path: Path, graph_name: str) -> None:
-    """Writes a model of one matrix multiplication. The importer calls its function like the graph."""
-    graph = onnx.helper.make_graph(
-        [onnx.helper.make_node("MatMul", ["x", "w"], ["y"])],
-        graph_name,
-        [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [4, 8])],
-        [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [4, 16])],
-        [onnx.helper.make_tensor("w", onnx.TensorProto.FLOAT, [8, 16], [0.5] * 128)],
-    )
-    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=10)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    onnx.save(model, path)
-
-
 def _modules(folder: Path) -> dict[str, bytes]:
     """The compiled modules below a folder of build outputs."""
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.glob("m*/host/*.vmfb")}
@@ -95,7 +80,7 @@ def test_names_of_importers_build_and_run_in_both_build_systems(tmp_path: Path) 
     models = []
     for name, function in functions.items():
         path = f"my models/{name} $HOME ü.onnx"
-        _write_onnx(folder / path, function)
+        write_onnx(folder / path, function)
         models.append(dataclasses.replace(layers_model(name), source=Source(path, "onnx")))
 
     with BazelProject(folder, models=models) as bazel:
