@@ -98,7 +98,7 @@ def extract(
       previous: What an earlier extraction found: its names are kept.
 
     Raises:
-      ModelError: the inputs of a call do not fit the program.
+      ModelError: the program does not have the function of a call, or the call's inputs do not fit it.
       ShapeError: the program itself rejects the shape of a call.
     """
     found = {key: _Found(export) for key, export in program.exports.items()}
@@ -131,18 +131,29 @@ def _not_known(found: _Found, reasons: Mapping[str, Sequence[str]]) -> Iterator[
 def _traces(program: Program, calls: Sequence[Call]) -> list[Trace]:
     """What each call runs. Raises ModelError, or ShapeError where shapes alone are wrong, with what is wrong at any."""
     traces: list[Trace] = []
-    errors: list[tuple[Call, ModelError]] = []
+    errors = list(_missing_functions(program, calls))
     for call in calls:
+        if len(errors) >= _ERRORS:
+            break
+        if call.function not in program.public_functions:
+            continue
         try:
             traces.append(evaluate(program, call.function, call.inputs))
         except ModelError as error:
-            errors.append((call, error))
-            if len(errors) == _ERRORS:
-                break
+            errors.append(type(error)(*_placed(call, error)))
     if errors:
-        problems = [problem for call, error in errors for problem in _placed(call, error)]
-        raise (ShapeError if all(isinstance(error, ShapeError) for _, error in errors) else ModelError)(*problems)
+        problems = [problem for error in errors for problem in error.problems]
+        raise (ShapeError if all(isinstance(error, ShapeError) for error in errors) else ModelError)(*problems)
     return traces
+
+
+def _missing_functions(program: Program, calls: Sequence[Call]) -> Iterator[ModelError]:
+    """An error for each function that is called and that the program does not have as a public one."""
+    there = ", ".join(f"@{name}" for name in program.public_functions) or "none"
+    for name in dict.fromkeys(call.function for call in calls):
+        if name not in program.public_functions:
+            message = f"the program has no public function @{name}; it has {there}"
+            yield ModelError(Problem(message, Place(key=f"function @{name}")))
 
 
 def _placed(call: Call, error: ModelError) -> Iterator[Problem]:

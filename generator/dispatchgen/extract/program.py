@@ -122,14 +122,18 @@ class Program:
         return {name: op for name, op in self.globals.items() if str(op.attributes["type"]) == "!hal.device"}
 
     @cached_property
+    def public_functions(self) -> list[str]:
+        """The functions that can be called from outside, in order."""
+        return [name for name, op in self.functions.items() if ir.is_public(op)]
+
+    @cached_property
     def entries(self) -> list[str]:
         """The public functions that dispatch, in order; one name for a function and its `$async` body."""
         dispatching = {site.function for site in self.sites}
-        public = [name for name, op in self.functions.items() if ir.is_public(op)]
         names = []
-        for name in public:
+        for name in self.public_functions:
             plain = name.removesuffix(_ASYNC_SUFFIX)
-            if plain != name and plain in public:
+            if plain != name and plain in self.public_functions:
                 continue
             if self.callees[name] & dispatching:
                 names.append(name)
