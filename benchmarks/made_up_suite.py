@@ -132,6 +132,7 @@ def _lock(model: str, settings: Mapping[str, str], dispatches: int) -> Lock:
     return Lock(
         model=model,
         made_from=MadeFrom(source=digest, settings=dict(settings), compiler="3.13.0"),
+        entry=None,
         calls=(call,),
         backends={"cpu": BackendDispatches(backend="cpu", dispatches=tuple(listed))},
     )

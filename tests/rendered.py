@@ -40,7 +40,9 @@ def lock_of(model: str, *backends: str) -> Lock:
     locks = {
         name: BackendDispatches(backend=name, dispatches=(_dispatch("z_2"), _dispatch("a_1"))) for name in backends
     }
-    return Lock(model=model, made_from=MadeFrom(source="", settings={}, compiler=""), calls=calls, backends=locks)
+    return Lock(
+        model=model, made_from=MadeFrom(source="", settings={}, compiler=""), entry=None, calls=calls, backends=locks
+    )
 
 
 def _dispatch(name: str) -> Dispatch:

@@ -67,7 +67,13 @@ def _lock(model: Model) -> Lock:
     )
     calls = (Call(name="B1", function="main$async", shape="B1", symbols={}, inputs=()),)
     backends = {name: BackendDispatches(backend=name, dispatches=dispatches) for name in model.backends}
-    return Lock(model=model.id, made_from=MadeFrom(source="", settings={}, compiler=""), calls=calls, backends=backends)
+    return Lock(
+        model=model.id,
+        made_from=MadeFrom(source="", settings={}, compiler=""),
+        entry=None,
+        calls=calls,
+        backends=backends,
+    )
 
 
 def _texts(suite: Suite) -> tuple[str, str]:

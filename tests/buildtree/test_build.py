@@ -65,6 +65,7 @@ def lock() -> Lock:
     return Lock(
         model="m",
         made_from=made_from,
+        entry=None,
         calls=(),
         backends={"cpu": BackendDispatches(backend="cpu", dispatches=dispatches)},
     )

@@ -111,6 +111,7 @@ def _lock(model: str) -> Lock:
     return Lock(
         model=model,
         made_from=MadeFrom(source="", settings={}, compiler=""),
+        entry=None,
         calls=(call,),
         backends={"host": BackendDispatches(backend="host", dispatches=())},
     )

@@ -38,6 +38,7 @@ DISPATCH = Dispatch(
 LOCK = Lock(
     model="m",
     made_from=MadeFrom(source="1" * 64, settings={"vulkan": "3" * 64, "cpu": "2" * 64}, compiler="3.13.0 @ abc"),
+    entry=None,
     calls=(Call(name="B8", function="main", shape="B8", symbols={"B": 8}, inputs=("8x128xf32",)),),
     backends={
         "vulkan": BackendDispatches(backend="vulkan", dispatches=()),

@@ -35,7 +35,7 @@ def _write_lock(folder: Path, model_id: str, *dispatches: str) -> None:
     )
     made_from = MadeFrom(source="", settings=settings, compiler="")
     backends = {backend: BackendDispatches(backend=backend, dispatches=listed) for backend in model.backends}
-    lock = Lock(model=model_id, made_from=made_from, calls=(call,), backends=backends)
+    lock = Lock(model=model_id, made_from=made_from, entry=None, calls=(call,), backends=backends)
     write_lock(suite.lock_path(model), lock)
 
 

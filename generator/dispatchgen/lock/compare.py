@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dispatchgen.extract.schema import BackendDispatches, Benchmark, Dispatch, Skipped
-from dispatchgen.lock.schema import MadeFrom
+from dispatchgen.lock.schema import Lock, MadeFrom
 
 
 @dataclass(frozen=True)
@@ -14,6 +14,7 @@ class Difference:
     """How the dispatches of a model on one backend differ from what its lock lists. False where they do not."""
 
     backend: str
+    added_functions: tuple[str, ...] = ()  #: Entry functions that the lock has no call of.
     added: tuple[
         str, ...
     ] = ()  #: Names of dispatches that the lock does not list, with other content than any it lists.
@@ -33,9 +34,12 @@ class Difference:
 
     @property
     def needs_new_lock(self) -> bool:
-        """Whether the lock does not fit a build: it lists a dispatch or a benchmark that there is not, or lacks one."""
+        """Whether the lock does not fit a build: it lists a dispatch or a benchmark that there is not, or lacks one.
+
+        A function that the lock has no call of counts as well, whatever it dispatches.
+        """
         names = (self.added, self.removed, self.renamed, self.added_benchmarks, self.removed_benchmarks)
-        return any(names) or bool(self.skipped) or bool(self.unskipped)
+        return any(names) or bool(self.added_functions) or bool(self.skipped) or bool(self.unskipped)
 
     def lines(self) -> Iterator[str]:
         """The difference for people to read, one line per entry: `added: matmul_Dx64x128_f32`."""
@@ -54,6 +58,7 @@ class Difference:
 
 #: Field of Difference -> what its entries are called.
 _TITLES = {
+    "added_functions": "added function",
     "added": "added",
     "removed": "removed",
     "renamed": "renamed",
@@ -90,8 +95,16 @@ def stale_settings(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[s
             yield f"the manifest says something else of the model on backend {backend}"
 
 
-def compare(old: BackendDispatches, new: BackendDispatches) -> Difference:
-    """How `new` differs from what the lock lists, `old`.
+def added_functions(old: Lock, entries: Iterable[str]) -> tuple[str, ...]:
+    """Which of a program's entry functions a lock has no call of, where it is to have calls of all of them."""
+    if old.entry is not None:
+        return ()
+    called = {call.function for call in old.calls}
+    return tuple(dict.fromkeys(name for name in entries if name not in called))
+
+
+def compare(old: BackendDispatches, new: BackendDispatches, functions: tuple[str, ...] = ()) -> Difference:
+    """How `new` differs from what the lock lists, `old`; `functions` are the `added_functions`.
 
     Dispatches are the same where their names are, since a renewed lock keeps the names of unchanged content. Those that
     only one side has are paired by content: a pair is a renamed dispatch.
@@ -106,6 +119,7 @@ def compare(old: BackendDispatches, new: BackendDispatches) -> Difference:
     benchmarks = [({x.name: x for x in a.benchmarks}, {x.name: x for x in b.benchmarks}) for a, b in both]
     return Difference(
         backend=new.backend,
+        added_functions=functions,
         added=tuple(dispatch.name for dispatch in added),
         removed=tuple(dispatch.name for dispatch in removed),
         renamed=tuple((a.name, b.name) for a, b in renamed),

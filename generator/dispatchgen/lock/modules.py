@@ -15,7 +15,7 @@ from dispatchgen.files import remove, write_if_changed
 from dispatchgen.iree import ir
 from dispatchgen.iree.tools import compiler_version, other_build_note
 from dispatchgen.lock import drift
-from dispatchgen.lock.compare import Difference, compare
+from dispatchgen.lock.compare import Difference, added_functions, compare
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import generate_command, read_lock, renew_command
 from dispatchgen.manifest.suite import Drift
@@ -56,15 +56,17 @@ def write_modules(step: Step) -> list[str]:
 
     Raises:
       CheckFailed: the lock does not fit and drift is not allowed: it lists a dispatch or a benchmark that there is not,
-        or lacks one. The calls of the lock do not fit the program. The build file was generated from another lock.
+        or lacks one, or an entry function. The calls of the lock do not fit the program. The build file was generated
+        from another lock.
       LockError, ModelError, OutputError, ToolError: as reading, writing and asking the compiler raise them.
     """
     lock = read_lock(step.lock_path)
     locked = _locked(lock, step)
     compiler = compiler_version(step.iree_compile) if step.iree_compile is not None else None
     with ir.read_module(step.configured, compiler) as module:
-        extraction = _extract(module, lock, step, locked)
-        difference = compare(locked, extraction.lock)
+        program = Program(module)
+        extraction = _extract(program, lock, step, locked)
+        difference = compare(locked, extraction.lock, added_functions(lock, program.entries))
         if difference.needs_new_lock and step.drift != "allow":
             message = f"the dispatches of {lock.model} on {step.backend} are not those that its lock lists"
             lines = [message, *(f"  {line}" for line in difference.lines())]
@@ -125,10 +127,10 @@ def _locked(lock: Lock, step: Step) -> BackendDispatches:
     return lock.backends[step.backend]
 
 
-def _extract(module: ir.Operation, lock: Lock, step: Step, locked: BackendDispatches) -> Extraction:
+def _extract(program: Program, lock: Lock, step: Step, locked: BackendDispatches) -> Extraction:
     """Extraction at the calls that the lock lists. Raises CheckFailed where the program does not take them any more."""
     try:
-        return extract(Program(module), lock.calls, locked.backend, locked)
+        return extract(program, lock.calls, locked.backend, locked)
     except ModelError as error:
         reasons = [f"model {lock.model} does not take the calls that its lock lists"]
         reasons += [f"  {problem.message}\n    at {problem.place}" for problem in error.problems]

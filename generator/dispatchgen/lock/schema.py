@@ -24,6 +24,9 @@ class Lock(Data):
     version: int = LOCK_VERSION
     model: str = Field(description="Id of the model.")
     made_from: MadeFrom
+    entry: str | None = Field(
+        description="The entry function that the manifest names; null: every public function that dispatches is one."
+    )
     calls: tuple[Call, ...] = Field(
         description="Every call of the model that is benchmarked: each function at each shape."
     )

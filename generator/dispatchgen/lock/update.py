@@ -17,7 +17,7 @@ from dispatchgen.extract.schema import BackendDispatches, Call
 from dispatchgen.files import sha256_of
 from dispatchgen.iree.configure import DEFAULT_TIMEOUT, configure, import_source, source_path
 from dispatchgen.iree.tools import CompilerTools
-from dispatchgen.lock.compare import Difference, compare, stale_parts
+from dispatchgen.lock.compare import Difference, added_functions, compare, stale_parts
 from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.lock.store import NewerLockError, lock_text, read_lock, write_lock
 from dispatchgen.lock.workers import Outcome, run_tasks
@@ -157,6 +157,7 @@ def make_lock(
     return Lock(
         model=model.id,
         made_from=origin,
+        entry=model.entry,
         calls=next(iter(calls.values()), ()),
         backends=locks,
     )
@@ -245,7 +246,9 @@ def compare_locks(model: Model, old: Lock, new: Lock) -> Check:
     """Tells whether `old` is stale, and on which backends it drifted, `new` being today's lock."""
     stale = stale_parts(old.made_from, new.made_from)
     both = [backend for backend in new.backends if backend in old.backends]
-    drift = [difference for backend in both if (difference := compare(old.backends[backend], new.backends[backend]))]
+    functions = added_functions(old, (call.function for call in new.calls))
+    differences = [compare(old.backends[backend], new.backends[backend], functions) for backend in both]
+    drift = [difference for difference in differences if difference]
     if not stale and not drift and lock_text(old) != lock_text(new):
         stale = ["the calls, or something else that dispatchgen derives, changed"]
     return Check(model, tuple(stale), tuple(drift), new)
