@@ -51,4 +51,7 @@ def report(
     yield from difference.lines()
     if missing:
         yield f"{len(missing)} of the locked dispatches cannot be measured: their tests are skipped"
+    if difference.removed_benchmarks:
+        count = len(difference.removed_benchmarks)
+        yield f"{count} of the locked benchmarks cannot be measured: the tests of their dispatches run without them"
     yield f"the lock: {lock_path}; to renew it: {renew}"
