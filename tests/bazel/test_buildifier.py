@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 from dispatchgen.manifest.suite import Backend, Device, Source, Suite
 from dispatchgen.render.bazel import render_bazel
-from dispatchgen.render.starlark import path_refusal, text_refusal
+from dispatchgen.render.starlark import path_refusal
+from dispatchgen.render.text import control_refusal
 from rendered import HOST, LOCKS, MODEL_A, SUITE
 from support import REPOSITORY
 
 _ALPHABET = "\"'\\$<>{}[]();,#%@:=|&`~!*?/+-^_ .nrtx0uU8aé漢\U0001f600"
-_TEXTS = st.text(st.sampled_from(_ALPHABET), max_size=20).filter(lambda text: text_refusal(text) is None)
+_TEXTS = st.text(st.sampled_from(_ALPHABET), max_size=20).filter(lambda text: control_refusal(text) is None)
 _PATHS = st.text(st.sampled_from(_ALPHABET), min_size=1, max_size=20).filter(lambda text: path_refusal(text) is None)
 
 

@@ -7,13 +7,13 @@ import pytest
 from dispatchgen.render.quote import (
     KEYWORDS,
     cmake_argument,
-    cmake_comment,
     cmake_list,
     cmake_string,
     ctest_refusal,
     path_refusal,
     refusal,
 )
+from dispatchgen.render.text import line_comment
 from dispatchgen.resources import genrules_dir
 
 
@@ -44,7 +44,7 @@ def test_semicolons_of_elements_stay_in_lists() -> None:
 
 @pytest.mark.parametrize("text", ["a\nb", "a\rb", "\0", "a\u2028b", "\x85"])
 def test_comments_stay_on_their_line(text: str) -> None:
-    assert len(cmake_comment(text).splitlines()) == 1
+    assert len(line_comment(text).splitlines()) == 1
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ import starlark
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dispatchgen.render.starlark import path_refusal, starlark_argument, starlark_comment, starlark_string, text_refusal
+from dispatchgen.render.starlark import path_refusal, starlark_argument, starlark_string
+from dispatchgen.render.text import control_refusal, line_comment
 
 _ALPHABET = "\"'\\$<>{}[]();,#%@:=|&`~!*?/+-^_ .nrtx0uU8aé漢\U0001f600\u200b\ufeff"
-_CARRIED = st.text(st.sampled_from(_ALPHABET) | st.characters()).filter(lambda text: text_refusal(text) is None)
+_CARRIED = st.text(st.sampled_from(_ALPHABET) | st.characters()).filter(lambda text: control_refusal(text) is None)
 
 
 _VALUES = _CARRIED | st.integers(1) | st.lists(_CARRIED) | st.dictionaries(_CARRIED, st.lists(_CARRIED))
@@ -53,14 +54,14 @@ def test_quotes_and_backslashes_are_escaped(text: str, quoted: str) -> None:
 
 @given(st.text())
 def test_comments_stay_on_their_line(text: str) -> None:
-    comment = starlark_comment(text)
+    comment = line_comment(text)
     assert len(comment.splitlines()) <= 1
     assert _read_by_starlark(f"# {comment}\n1") == 1
 
 
 @pytest.mark.parametrize("text", ["a\nb", "\0", "\x7f", "\t", "\x85", "\u2028", "\ud800"])
 def test_control_characters_are_refused(text: str) -> None:
-    assert "control character" in (text_refusal(text) or "")
+    assert "control character" in (control_refusal(text) or "")
     assert "control character" in (path_refusal(text) or "")
 
 

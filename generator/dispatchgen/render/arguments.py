@@ -66,6 +66,10 @@ def present(arguments: Mapping[str, Value | None]) -> Arguments:
     return {keyword: value for keyword, value in arguments.items() if value}
 
 
+#: What yields each string of a call that a build system cannot carry, with the reason.
+Refused = Callable[[SuiteCall], Iterator[tuple[str, str]]]
+
+
 def refuse(suite: Suite, calls: Sequence[SuiteCall], system: str, refused: Refused) -> None:
     """Raises ManifestError with all strings of the calls that a build system cannot carry.
 
@@ -80,9 +84,6 @@ def refuse(suite: Suite, calls: Sequence[SuiteCall], system: str, refused: Refus
             problems.setdefault(text, Problem(f"{message}: {reason}", Place(str(suite.manifest), call.model.line)))
     if problems:
         raise ManifestError(*problems.values())
-
-
-Refused = Callable[[SuiteCall], Iterator[tuple[str, str]]]
 
 
 def _suite_arguments(suite: Suite, model: Model, backend: Backend, lock: Lock) -> Mapping[str, Value | None]:

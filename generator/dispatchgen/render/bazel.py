@@ -8,8 +8,9 @@ from dispatchgen.errors import ManifestError, Place, Problem
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Preset, Suite
 from dispatchgen.render.arguments import SuiteCall, Value, package_names, present, refuse, suite_calls
-from dispatchgen.render.starlark import path_refusal, starlark_argument, starlark_comment, text_refusal
+from dispatchgen.render.starlark import path_refusal, starlark_argument
 from dispatchgen.render.template import template
+from dispatchgen.render.text import control_refusal
 
 #: Keywords of rules that buildifier sorts in front of all others; `name` is the first of them.
 _FIRST = ("name", "src")
@@ -37,7 +38,7 @@ def render_bazel(suite: Suite, locks: Mapping[str, Lock]) -> str:
         "packages": package_names(calls),
         "presets": {preset.id: _selected(preset, calls) for preset in suite.presets},
     }
-    build_file = template("bazel", "BUILD.bazel.jinja", {"starlark": starlark_argument, "comment": starlark_comment})
+    build_file = template("bazel", "BUILD.bazel.jinja", {"starlark": starlark_argument})
     return build_file.render(
         manifest=suite.manifest.name,
         setup=_sorted(present(setup)),
@@ -94,7 +95,7 @@ def _refused(call: SuiteCall) -> Iterator[tuple[str, str]]:
     for keyword, value in call.arguments.items():
         texts = [value] if isinstance(value, str) else () if isinstance(value, int) else value
         for text in texts if keyword not in ("src", "parameters") else ():
-            reason = text_refusal(text)
+            reason = control_refusal(text)
             if reason is not None:
                 yield text, reason
 

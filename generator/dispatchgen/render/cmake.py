@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.render.arguments import Arguments, SuiteCall, Value, package_names, present, refuse, suite_calls
-from dispatchgen.render.quote import cmake_argument, cmake_comment, ctest_refusal, path_refusal, refusal
+from dispatchgen.render.quote import cmake_argument, ctest_refusal, path_refusal, refusal
 from dispatchgen.render.template import template
 
 #: Keywords whose values are arguments or properties of tests.
@@ -33,8 +33,7 @@ def render_cmake(
     calls = suite_calls(suite, locks)
     setup = present({"packages": package_names(calls), "presets": sorted(preset.id for preset in suite.presets)})
     refuse(suite, calls, "CMake", _refused)
-    filters = {"cmake": cmake_argument, "comment": cmake_comment}
-    return template("cmake", "CMakeLists.txt.jinja", filters).render(
+    return template("cmake", "CMakeLists.txt.jinja", {"cmake": cmake_argument}).render(
         manifest=suite.manifest.name,
         package_dir=package_dir,
         is_top=is_top,
@@ -45,8 +44,7 @@ def render_cmake(
 
 def render_iree_plugin(suite: Suite) -> str:
     """The text of what lies beside the CMakeLists.txt of a suite that is a plug-in of IREE's build too."""
-    name = "iree_runtime_plugin.cmake.jinja"
-    return template("cmake", name, {"comment": cmake_comment}).render(manifest=suite.manifest.name)
+    return template("cmake", "iree_runtime_plugin.cmake.jinja", {}).render(manifest=suite.manifest.name)
 
 
 def _keywords(arguments: Arguments) -> list[tuple[str, Sequence[str]]]:

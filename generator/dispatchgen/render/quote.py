@@ -19,7 +19,8 @@ What becomes of the argument afterwards matters as much:
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from dispatchgen.render.text import control_refusal
 
 #: Keywords of the rules: an argument with that very text would be taken for the keyword.
 KEYWORDS = frozenset(
@@ -55,11 +56,6 @@ def cmake_argument(text: str) -> str:
     return cmake_string(text.replace("$<", "$<1:$><"))
 
 
-def cmake_comment(text: str) -> str:
-    """`text` for a line comment: what would end the line is shown as an escape."""
-    return "".join(repr(char)[1:-1] if _is_control(char) else char for char in text)
-
-
 def refusal(text: str) -> str | None:
     """Why CMake cannot carry `text` as an element of a list of arguments; None if it can."""
     if not text:
@@ -68,9 +64,9 @@ def refusal(text: str) -> str | None:
         return "it is a keyword of the CMake rule"
     if text in SHELL_OPERATORS:
         return "it is an operator of the shell, which CMake passes on as one"
-    for char in text:
-        if _is_control(char):
-            return f"it holds the control character {char!r}, which cannot be passed to a command"
+    control = control_refusal(text)
+    if control is not None:
+        return control
     variable = _MAKE_VARIABLE.search(text)
     if variable is not None:
         return f"it holds {variable[0]!r}, which CMake passes on as a variable of Make"
@@ -93,11 +89,6 @@ def path_refusal(path: str) -> str | None:
     if found is not None:
         return f"it holds {found!r}, which build systems cannot have in the path of a file"
     return refusal(path)
-
-
-def _is_control(char: str) -> bool:
-    """Whether it is a control character, a separator of lines or half of a surrogate pair."""
-    return unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}
 
 
 def _is_balanced(text: str) -> bool:

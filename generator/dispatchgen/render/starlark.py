@@ -6,14 +6,14 @@ Files are written in what Starlark and Python have in common: bazel_to_cmake exe
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 
 from dispatchgen.render.arguments import Value
+from dispatchgen.render.text import control_refusal
 
 
 def starlark_string(text: str) -> str:
-    """A string literal of Starlark, and of Python, whose value is `text`. `text_refusal` must accept it."""
+    """A string literal of Starlark, and of Python, whose value is `text`. `control_refusal` must accept it."""
     return '"' + re.sub(r'([\\"])', r"\\\1", text) + '"'
 
 
@@ -39,17 +39,6 @@ def starlark_argument(value: Value, indent: str = "    ") -> str:
     return f"{opening}\n{lines}{indent}{closing}" if items else opening + closing
 
 
-def starlark_comment(text: str) -> str:
-    """`text` for a comment: what would end the line is shown as an escape."""
-    return "".join(repr(char)[1:-1] if _is_control(char) else char for char in text)
-
-
-def text_refusal(text: str) -> str | None:
-    """Why Bazel cannot carry `text` to a program; None if it can."""
-    found = next((char for char in text if _is_control(char)), None)
-    return None if found is None else f"it holds the control character {found!r}, which cannot be passed to a command"
-
-
 def path_refusal(path: str) -> str | None:
     """Why Bazel cannot have a target for the file of this path, relative to a package; None if it can.
 
@@ -65,9 +54,4 @@ def path_refusal(path: str) -> str | None:
         return "it leaves the suite's folder, and a target lies in its package"
     if "." in segments or "" in segments:
         return "it has an empty segment or '.', which the name of a target cannot have"
-    return text_refusal(path)
-
-
-def _is_control(char: str) -> bool:
-    """Whether it is a control character, a separator of lines or half of a surrogate pair."""
-    return unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}
+    return control_refusal(path)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
+from dispatchgen.render.text import line_comment
 from dispatchgen.resources import genrules_dir
 
 
@@ -15,7 +16,7 @@ def template(rules: str, name: str, filters: Mapping[str, Callable[..., str]]) -
     Args:
       rules: Folder of the rules in `genrules/`.
       name: Of the file in their folder `templates/`.
-      filters: What makes values and text of users literals and comments of the build system's language.
+      filters: What makes values literals of the build system's language. `comment` is there anyway.
     """
     environment = Environment(
         loader=FileSystemLoader(genrules_dir() / rules / "templates"),
@@ -25,5 +26,5 @@ def template(rules: str, name: str, filters: Mapping[str, Callable[..., str]]) -
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters.update(filters)
+    environment.filters.update(filters, comment=line_comment)
     return environment.get_template(name)
