@@ -151,6 +151,13 @@ def test_update_does_not_need_the_files_that_the_build_file_names(project: Bazel
 
 
 @pytest.mark.usefixtures("suite")
+def test_flags_of_the_user_reach_the_command_that_locks(project: BazelProject) -> None:
+    outcome = project.bazel("run", f"//suites/mlp:{_UPDATE}", "--", "--model", "no such model", check=False)
+    assert outcome.returncode == 2
+    assert "no such model" in outcome.stdout.rpartition("Running command line")[2]
+
+
+@pytest.mark.usefixtures("suite")
 def test_update_is_started_by_bazel_run(project: BazelProject) -> None:
     project.build(f"//suites/mlp:{_UPDATE}")
     program = project.bazel_bin / "suites" / "mlp" / _UPDATE

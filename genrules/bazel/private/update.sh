@@ -8,7 +8,7 @@
 # Renews the lock files and build files of a suite, or checks that they are current. Started where the paths of the
 # runfiles start, which all paths are relative to:
 #
-#   update.sh update DISPATCHGEN MANIFEST IREE_COMPILE                    writes into the source tree
+#   update.sh update DISPATCHGEN MANIFEST IREE_COMPILE FLAGS...           writes into the source tree
 #   update.sh check DISPATCHGEN MANIFEST UPDATE_TARGET (FILE PATH)... --  looks at these files, at their paths there
 set -eu
 mode=$1
@@ -22,7 +22,8 @@ if [ "$mode" = update ]; then
     exit 2
   fi
   cd "$BUILD_WORKSPACE_DIRECTORY"
-  "$dispatchgen" lock "$manifest" --iree-host-bin-dir "$bin_dir"
+  shift 4
+  "$dispatchgen" lock "$manifest" --iree-host-bin-dir "$bin_dir" "$@"
   exec "$dispatchgen" generate "$manifest"
 fi
 
