@@ -267,6 +267,35 @@ def test_a_bazel_package_of_the_user_stays(suite: Path, run_cli: RunCli, name: s
     assert (suite / name).read_text() == "# Mine.\n"
 
 
+@pytest.mark.parametrize("name", ["BUILD", "BUILD.bazel"])
+def test_files_of_another_bazel_package_are_refused(suite: Path, run_cli: RunCli, name: str) -> None:
+    (suite / "models" / "deep").mkdir()
+    (suite / "models" / "a.mlir").rename(suite / "models" / "deep" / "a.mlir")
+    (suite / "w").mkdir()
+    (suite / "w" / "b.irpa").write_bytes(b"")
+    manifest = _MANIFEST.replace("models/a.mlir", "models/deep/a.mlir") + "    parameters: [x=w/b.irpa]\n"
+    (suite / "benchmarks.yaml").write_text(manifest)
+    (suite / "other").mkdir()
+    for folder in ("models", "w", "other"):
+        (suite / folder / name).write_text("")
+    result = run_cli("generate", "--bazel", cwd=suite)
+    assert result.code == 2
+    assert result.stderr.splitlines() == [
+        f"error: 'models/deep/a.mlir' of model 'a' belongs to another package of Bazel: there is models/{name}",
+        "  at benchmarks.yaml:3",
+        "  try: move the file out of models, or remove that build file",
+        f"error: 'models/b.mlir' of model 'b' belongs to another package of Bazel: there is models/{name}",
+        "  at benchmarks.yaml:5",
+        "  try: move the file out of models, or remove that build file",
+        f"error: 'w/b.irpa' of model 'b' belongs to another package of Bazel: there is w/{name}",
+        "  at benchmarks.yaml:5",
+        "  try: move the file out of w, or remove that build file",
+    ]
+    (suite / "locks" / name).write_text("")
+    assert "'locks/a.json' of model 'a' belongs to another package" in run_cli("generate", "--bazel", cwd=suite).stderr
+    assert run_cli("generate", "--cmake", cwd=suite).code == 0
+
+
 def test_iree_plugin_is_written_beside_the_cmakelists_and_kept_current(suite: Path, run_cli: RunCli) -> None:
     result = run_cli("generate", "--cmake", "--iree-plugin", cwd=suite)
     assert (result.code, result.stdout) == (0, "wrote CMakeLists.txt\nwrote iree_runtime_plugin.cmake\n")

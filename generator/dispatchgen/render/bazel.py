@@ -87,7 +87,7 @@ def _check_manifest(suite: Suite) -> None:
 
 def _refused(call: SuiteCall) -> Iterator[tuple[str, str]]:
     """Each string of a call that Bazel cannot carry, with the reason."""
-    paths = [call.model.source.path, *(_path_of(parameter) for parameter in call.model.parameters)]
+    paths = [call.model.source.path, *(parameter_path(parameter) for parameter in call.model.parameters)]
     for path in paths:
         reason = path_refusal(path)
         if reason is not None:
@@ -100,7 +100,7 @@ def _refused(call: SuiteCall) -> Iterator[tuple[str, str]]:
                 yield text, reason
 
 
-def _path_of(parameter: str) -> str:
+def parameter_path(parameter: str) -> str:
     """The path in `[scope=]path`: like the tools of IREE, the rules take what precedes the first `=` for the scope."""
     scope, equals, path = parameter.partition("=")
     return path if equals else scope

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from dispatchgen.errors import OutputError, Place, Problem
+from dispatchgen.errors import ManifestError, OutputError, Place, Problem
 from dispatchgen.lock.schema import Lock
-from dispatchgen.manifest.suite import Suite
+from dispatchgen.manifest.suite import Model, Suite
 from dispatchgen.ownership import is_generated
-from dispatchgen.render.bazel import render_bazel
+from dispatchgen.render.bazel import parameter_path, render_bazel
 from dispatchgen.render.cmake import render_cmake, render_iree_plugin
 
 CMAKE_FILE = "CMakeLists.txt"
@@ -54,12 +54,15 @@ def cmake_file(suite: Suite, locks: Mapping[str, Lock], output: Path | None = No
 def bazel_file(suite: Suite, locks: Mapping[str, Lock], output: Path | None = None) -> BuildFile:
     """The build file of a suite for Bazel, by default the one that the suite's folder has, or BUILD.bazel there.
 
-    Raises OutputError where Bazel would not read the file as the suite's, and as `render_bazel` does.
+    Raises OutputError where Bazel would not read the file as the suite's, ManifestError where a file of the suite
+    belongs to another package of Bazel, and as `render_bazel` does.
     """
     there = [suite.root / name for name in BAZEL_FILES if (suite.root / name).is_file()]
     path = output if output is not None else (there or [suite.root / BAZEL_FILES[0]])[0]
     _check_bazel_path(suite, path, there)
-    return BuildFile(path, render_bazel(suite, locks))
+    text = render_bazel(suite, locks)
+    _check_bazel_package(suite)
+    return BuildFile(path, text)
 
 
 def _check_bazel_path(suite: Suite, path: Path, there: list[Path]) -> None:
@@ -71,6 +74,30 @@ def _check_bazel_path(suite: Suite, path: Path, there: list[Path]) -> None:
     if others:
         message = f"the folder has the build file {others[0].name}: of two, Bazel reads {BAZEL_FILES[0]} alone"
         raise OutputError(Problem(message, Place(str(path)), f"-o {others[0]}, or remove one of them"))
+
+
+def _check_bazel_package(suite: Suite) -> None:
+    """Raises ManifestError with all files of the suite that lie in a folder with a build file of its own."""
+    problems = []
+    for model in suite.models:
+        for file in _bazel_files(suite, model):
+            folders = [suite.root / folder for folder in PurePosixPath(file).parents[:-1]]
+            others = [folder / name for folder in folders for name in BAZEL_FILES if (folder / name).is_file()]
+            if others:
+                message = f"{file!r} of model {model.name!r} belongs to another package of Bazel: there is {others[0]}"
+                hint = f"move the file out of {others[0].parent}, or remove that build file"
+                problems.append(Problem(message, Place(str(suite.manifest), model.line), hint))
+    if problems:
+        raise ManifestError(*problems)
+
+
+def _bazel_files(suite: Suite, model: Model) -> Iterator[str]:
+    """Paths of a model's files in the suite's folder: program, lock, parameters."""
+    if model.source.package is None:
+        yield model.source.path
+    yield suite.lock_path(model).relative_to(suite.root).as_posix()
+    for parameter in model.parameters:
+        yield parameter_path(parameter)
 
 
 def _package_dir(suite: Suite, path: Path) -> str | None:
