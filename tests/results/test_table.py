@@ -85,6 +85,15 @@ def test_users_names_are_no_markup() -> None:
     assert "[red]m[/red] on :x:: device sync (local-sync) is absent: [bold]no" in printed(results(not_run=(missing,)))
 
 
+def test_an_absent_device_is_named_with_where_to_find_those_there_are() -> None:
+    absent = NotRun(model="m", backend="cpu", device=DEVICE, cause="absent-device", reason="no")
+    text = printed(results(not_run=(absent, absent)))
+    assert text.count("device sync (local-sync) is absent: no\n") == 2
+    assert text.count("`dispatchgen doctor` lists the devices") == 1
+    compiled = NotRun(model="m", backend="cpu", device=None, cause="compile-only", reason="no")
+    assert "dispatchgen doctor" not in printed(results(not_run=(compiled,)))
+
+
 def test_a_whole_run_is_judged() -> None:
     good = result((dispatch("a", x={"B2": 1}),), {"a__x": 1.0})
     bad = result((dispatch("a", x={"B2": 1}),), {}, failures={"a__x": "no"})

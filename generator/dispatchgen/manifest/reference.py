@@ -47,7 +47,7 @@ backends:
   gpu:
     target_device: vulkan
     devices:
-      first: {{uri: "vulkan://0", labels: [requires-gpu-vulkan]}}
+      first: {{uri: vulkan, labels: [requires-gpu-vulkan]}}
 models:
   encoder:
     source: encoder.onnx

@@ -120,7 +120,9 @@ class DeviceSection(_Section):
     """A device that benchmarks of a backend run on."""
 
     uri: Text | None = Field(
-        default=None, description="Value of `--device=` of IREE's tools, e.g. `vulkan://0`. Default: the device's key."
+        default=None,
+        description="Value of `--device=` of IREE's tools: a driver (`vulkan`: its first device) or a device as "
+        "`dispatchgen doctor` lists it (`vulkan://GPU-<uuid>`). Default: the device's key.",
     )
     run_flags: list[RunFlag] = Field(default=[], description="More flags for `iree-benchmark-module` on this device.")
     labels: list[Text] = Field(

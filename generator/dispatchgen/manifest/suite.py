@@ -24,7 +24,7 @@ class Device:
     """A device that benchmarks of a backend run on."""
 
     id: str  #: `[A-Za-z0-9_.-]+`, the key in the manifest.
-    uri: str  #: The value of `--device=`, e.g. `local-sync` or `vulkan://0`.
+    uri: str  #: The value of `--device=`, e.g. `local-sync` or `vulkan://GPU-<uuid>`.
     run_flags: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
 

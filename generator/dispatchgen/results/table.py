@@ -40,9 +40,11 @@ def format_share(share: float | None) -> str:
 
 
 def not_measured(results: Results) -> Iterator[str]:
-    """A line or more for each model that was not run and each step of the build that failed."""
+    """A line or more for each model that was not run and each step of the build that failed, with what to do."""
     for missing in results.not_run:
         yield _not_run(missing)
+    if any(missing.cause == "absent-device" for missing in results.not_run):
+        yield "`dispatchgen doctor` lists the devices that there are"
     for failure in results.build_failures:
         where = [failure.model, f"on {failure.backend}" if failure.backend else None, failure.dispatch]
         what = " ".join([failure.step, *filter(None, where)])
