@@ -248,10 +248,10 @@ def test_bazel_run_prints_the_benchmark(project: BazelProject) -> None:
 
 def test_an_absent_device_fails_unless_it_may_be_skipped(project: BazelProject) -> None:
     output = project.test("//:m_cpu.none.a.smoke", check=False).stdout
-    assert "error: nothing was measured: this machine does not have the device" in output
+    assert "error: nothing was measured: this machine does not have the device absent\n" in output
     assert "Executed 1 out of 1 test: 1 fails locally." in output
     project.test("//:m_cpu.none.a.smoke", options=["--@dispatchgen//:absent_device=skip"])
-    assert _skip_reason(project, "m_cpu.none.a.smoke") == "no device: no devices found"
+    assert _skip_reason(project, "m_cpu.none.a.smoke") == "no device absent: no devices found"
 
 
 def test_what_was_skipped_for_a_device_is_in_no_cache(project: BazelProject, tmp_path: Path) -> None:

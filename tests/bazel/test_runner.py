@@ -166,6 +166,16 @@ def test_nothing_measured_fails(run: Run, prints: str, writes: object) -> None:
     assert "error: nothing was measured: iree-benchmark-module ended with exit code 0" in outcome.output
 
 
+@pytest.mark.parametrize("time", ["Infinity", "-Infinity", "NaN", "inf", "nan"])
+def test_a_time_that_is_no_number_fails(run: Run, time: str) -> None:
+    """The library writes it so where nothing was run: which way depends on its version."""
+    median = {"name": "BM_a_median", "iterations": 2, "real_time": "TIME"}
+    text = json.dumps({"benchmarks": [*MEASURED["benchmarks"], median]}, indent=2).replace('"TIME"', time)
+    outcome = run("--keep-result", writes=text)
+    assert (outcome.code, outcome.result) == (1, None)
+    assert "error: nothing was measured: a time is not finite" in outcome.output
+
+
 @pytest.mark.parametrize(
     ("prints", "writes"),
     [
@@ -182,18 +192,21 @@ def test_a_benchmark_that_fails(run: Run, prints: str, writes: object) -> None:
 
 @pytest.mark.parametrize("text", ABSENT)
 def test_an_absent_device_fails(run: Run, text: str) -> None:
-    outcome = run("--keep-result", prints=f"{text}\n", ends="exit 1")
+    flags = ["--device=hip://3", "--device=of the user"]
+    outcome = run("--keep-result", prints=f"{text}\n", ends="exit 1", flags=flags)
     assert (outcome.code, outcome.result, outcome.xml) == (1, None, None)
-    assert "error: nothing was measured: this machine does not have the device\n" in outcome.output
+    assert "error: nothing was measured: this machine does not have the device hip://3\n" in outcome.output
+    assert "`dispatchgen doctor`" in outcome.output
     assert "--@dispatchgen//:absent_device=skip" in outcome.output
 
 
 @pytest.mark.parametrize("text", ABSENT)
 def test_an_absent_device_is_skipped_where_that_is_allowed(run: Run, text: str) -> None:
-    outcome = run("--keep-result", "--skip-absent-device", prints=f"first\n{text}\nlast\n", ends="exit 1")
+    prints = f"first\n{text}\nlast\n"
+    outcome = run("--keep-result", "--skip-absent-device", prints=prints, ends="exit 1", flags=["--device=hip://3"])
     assert (outcome.code, outcome.result) == (0, None)
-    assert f"dispatchgen: skipped: no device: {text}\n" in outcome.output
-    assert _skip_reason(outcome) == f"no device: {text}"
+    assert f"dispatchgen: skipped: no device hip://3: {text}\n" in outcome.output
+    assert _skip_reason(outcome) == f"no device hip://3: {text}"
 
 
 def test_what_is_skipped_is_not_run(run: Run, tmp_path: Path) -> None:
@@ -251,15 +264,10 @@ def test_when_interrupted_it_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_the_real_program_without_the_device(iree_tools: IreeTools, tmp_path: Path) -> None:
-    source = "func.func @f(%a: tensor<4xi32>) -> tensor<4xi32> {\n"
-    source += "  %b = arith.addi %a, %a : tensor<4xi32>\n  return %b : tensor<4xi32>\n}\n"
-    flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
-    module = _compile(iree_tools, tmp_path, source, *flags)
     command = ["/bin/sh", str(RUNNER), "--skip-absent-device", "--", str(iree_tools.benchmark_module)]
-    call = [f"--module={module}", "--function=f", "--input=4xi32"]
-    outcome = _run([*command, *call, "--device=cuda://99"], tmp_path)
+    outcome = _run([*command, *_call(iree_tools, tmp_path), "--device=cuda://99"], tmp_path)
     assert outcome.code == 0, outcome.output
-    assert _skip_reason(outcome).startswith("no device: ")
+    assert _skip_reason(outcome).startswith("no device cuda://99: ")
 
 
 def test_the_real_program_without_benchmarks(iree_tools: IreeTools, tmp_path: Path) -> None:
@@ -268,6 +276,25 @@ def test_the_real_program_without_benchmarks(iree_tools: IreeTools, tmp_path: Pa
     outcome = _run([*command, f"--module={module}", "--device=local-sync"], tmp_path)
     assert (outcome.code, outcome.result) == (1, None)
     assert "error: nothing was measured" in outcome.output
+
+
+@pytest.mark.parametrize(("repetitions", "time"), [(1, "of no iteration"), (2, "not finite")])
+def test_the_real_program_without_iterations(
+    iree_tools: IreeTools, tmp_path: Path, repetitions: int, time: str
+) -> None:
+    command = ["/bin/sh", str(RUNNER), "--keep-result", "--", str(iree_tools.benchmark_module), "--device=local-sync"]
+    flags = ["--benchmark_min_time=0x", f"--benchmark_repetitions={repetitions}"]
+    outcome = _run([*command, *_call(iree_tools, tmp_path), *flags], tmp_path)
+    assert (outcome.code, outcome.result) == (1, None)
+    assert f"error: nothing was measured: a time is {time}\n" in outcome.output
+
+
+def _call(tools: IreeTools, folder: Path) -> list[str]:
+    """Flags that name a function, of a module made for it, and its input."""
+    source = "func.func @f(%a: tensor<4xi32>) -> tensor<4xi32> {\n"
+    source += "  %b = arith.addi %a, %a : tensor<4xi32>\n  return %b : tensor<4xi32>\n}\n"
+    flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
+    return [f"--module={_compile(tools, folder, source, *flags)}", "--function=f", "--input=4xi32"]
 
 
 def _compile(tools: IreeTools, folder: Path, program: str, *flags: str) -> Path:

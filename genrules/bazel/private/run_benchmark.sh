@@ -17,6 +17,7 @@ set -u
 keep_result=
 skip_absent_device=
 placeholder=
+device=
 while [ "$1" != -- ]; do
   case $1 in
     --keep-result) keep_result=yes ;;
@@ -47,6 +48,13 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 result=$scratch/benchmark.json
 
+# The first, which the rules give; flags of the user follow.
+for argument in "$@"; do
+  case $argument in
+    --device=*) device=${argument#--device=}; break ;;
+  esac
+done
+
 # Printed while it runs, and kept.
 {
   "$@" "--benchmark_out=$result" --benchmark_out_format=json 2>&1
@@ -59,16 +67,23 @@ if [ "$exit_code" != 0 ]; then
   if [ -z "$absent" ]; then
     fail "iree-benchmark-module failed: $exit_code"
   elif [ -n "$skip_absent_device" ]; then
-    skip "no device: $absent"
+    skip "no device $device: $absent"
   fi
-  fail "nothing was measured: this machine does not have the device
-  try: --@dispatchgen//:absent_device=skip, with which such tests are skipped"
+  fail "nothing was measured: this machine does not have the device $device
+  try: \`dispatchgen doctor\`, which lists the devices that there are;
+       --@dispatchgen//:absent_device=skip, with which such tests are skipped"
 fi
 if grep -q 'Failed to match any benchmarks' "$scratch/output" || ! grep -qs '"real_time":' "$result"; then
   fail "nothing was measured: iree-benchmark-module ended with exit code 0 and wrote no benchmark"
 fi
 if grep -q 'ERROR OCCURRED' "$scratch/output" || grep -Eq '^ *"(error_occurred|skipped)": true' "$result"; then
   fail "not all benchmarks were measured"
+fi
+if grep -Eiq '^ *"real_time": *[+-]?(inf|nan)' "$result"; then
+  fail "nothing was measured: a time is not finite"
+fi
+if grep -Eq '^ *"iterations": *0,' "$result"; then
+  fail "nothing was measured: a time is of no iteration"
 fi
 
 if [ -n "$keep_result" ] && [ -n "${TEST_UNDECLARED_OUTPUTS_DIR:-}" ]; then
