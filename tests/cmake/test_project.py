@@ -203,6 +203,10 @@ out = next(a.split("=", 1)[1] for a in sys.argv if a.startswith("--benchmark_out
         ("json.dump({'benchmarks': []}, open(out, 'w'))", "nothing was measured"),
         ("json.dump({'benchmarks': [{'name': 'a'}, {'name': 'b', 'error_message': 'no'}]}, open(out, 'w'))", "b: no"),
         ("json.dump({'benchmarks': [{'name': 'a'}]}, open(out, 'w')); sys.exit(3)", "failed: 3"),
+        ("json.dump({'benchmarks': [{'real_time': float('inf')}]}, open(out, 'w'), indent=1)", "a time is not finite"),
+        ("json.dump({'benchmarks': [{'real_time': float('nan')}]}, open(out, 'w'), indent=1)", "a time is not finite"),
+        ("json.dump({'benchmarks': [{'name': 'a', 'iterations': 0}]}, open(out, 'w'))", "of no iteration"),
+        ("json.dump({'benchmarks': [{'name': 'a', 'iterations': 1}]}, open(out, 'w'))", None),
     ],
 )
 def test_result_is_kept_only_if_all_was_measured(
