@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,6 +57,14 @@ def test_every_sample_is_tested(samples_dir: Path) -> None:
 
 def test_locks_and_build_files_are_current(samples: BazelProject) -> None:
     samples.test("//magika:iree-dispatch-benchmarks.test", "//mlp:iree-dispatch-benchmarks.test")
+
+
+def test_what_later_bazels_do_not_allow_is_not_used(samples: BazelProject) -> None:
+    """Each flag is a change that a later Bazel makes for good."""
+    flags = sorted(set(re.findall(r"--\[no\](incompatible_\w+)", samples.bazel("help", "build", "--long").stdout)))
+    assert flags
+    targets = [f"//mlp:iree-dispatch-benchmarks{suffix}" for suffix in ("", ".smoke", ".drift", ".test", ".update")]
+    samples.build(*targets, options=[f"--{flag}" for flag in flags])
 
 
 def test_timed_test_leaves_its_results(samples: BazelProject) -> None:
