@@ -1,4 +1,4 @@
-"""Files that installed Python packages ship."""
+"""Files that manifests refer to: of their folder, and those that installed Python packages ship."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatchgen.manifest.sources import package_folders
+from dispatchgen.manifest.sources import SourceProblem, checked_suite_path, package_folders
 
 
 @pytest.fixture
@@ -40,3 +40,20 @@ def test_a_namespace_has_several_folders(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.usefixtures("zoo")
 def test_what_is_no_package_has_no_folder(name: str) -> None:
     assert package_folders(name) == ()
+
+
+def test_a_drive_of_windows_is_called_that(tmp_path: Path) -> None:
+    (tmp_path / "a:b.mlir").touch()
+    with pytest.raises(SourceProblem) as caught:
+        checked_suite_path("./a:b.mlir", tmp_path, allow_outside=False)
+    assert caught.value.message == "the path `./a:b.mlir` begins with `a:`, a drive on Windows"
+    assert caught.value.hint == "another name"
+    assert checked_suite_path("./a:b.mlir", tmp_path, allow_outside=True) == "a:b.mlir"
+
+
+def test_a_link_that_leads_to_no_file_is_called_that(tmp_path: Path) -> None:
+    (tmp_path / "m.mlir").symlink_to("gone.mlir")
+    with pytest.raises(SourceProblem) as caught:
+        checked_suite_path("m.mlir", tmp_path, allow_outside=False)
+    assert caught.value.message == "`m.mlir` is a link to a file that does not exist"
+    assert caught.value.hint is None

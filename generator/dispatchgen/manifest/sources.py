@@ -76,6 +76,10 @@ def checked_suite_path(path: str, root: Path, *, allow_outside: bool) -> str:
         inside = os.path.realpath(target).startswith(os.path.join(root, ""))  # noqa: PTH118
     except (OSError, ValueError) as error:
         raise SourceProblem(f"cannot look for {show(path)}: {_reason(error)}") from None
+    drive = PureWindowsPath(plain).drive
+    if drive and not PureWindowsPath(plain).is_absolute() and not allow_outside:
+        # Elsewhere a name like any other; a manifest means the same on all systems.
+        raise SourceProblem(f"the path {show(path)} begins with {show(drive)}, a drive on Windows", "another name")
     if not allow_outside and (_leaves(plain) or not inside):
         hint = "`allow_outside: true` at the top of the manifest allows it"
         raise SourceProblem(f"the path {show(path)} leaves the suite's folder", hint)
@@ -108,6 +112,8 @@ def _require_file(target: Path, plain: str, where: str = "") -> None:
     try:
         mode = target.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
+        if target.is_symlink():
+            raise SourceProblem(f"{show(plain)}{where} is a link to a file that does not exist") from None
         raise SourceProblem(f"there is no file {show(plain)}{where}", _similar_file(target, plain)) from None
     except (OSError, ValueError) as error:
         raise SourceProblem(f"cannot look for {show(plain)}{where}: {_reason(error)}") from None
