@@ -25,18 +25,17 @@ _HELP = """\
        --repo_env=VIRTUAL_ENV=<folder>; IREE's programs alone with --repo_env=IREE_TOOLS_DIR=<folder>"""
 
 def _find_python(rctx):
-    """The first Python there is; fails with the places that were looked in."""
-    looked = []
+    """The Python of the active environment, else the one on PATH; fails where it is not there."""
     folder = rctx.os.environ.get("VIRTUAL_ENV")
     if folder:
         python = rctx.path(folder + "/bin/python3")
-        if python.exists:
-            return python
-        looked.append("%s ($VIRTUAL_ENV)" % python)
+        if not python.exists:
+            _fail(rctx, "VIRTUAL_ENV names a folder without a Python", "there is no %s" % python)
+        return python
     python = rctx.which("python3")
     if not python:
-        looked.append("PATH (%s)" % rctx.os.environ.get("PATH", ""))
-        _fail(rctx, "no Python was found", "looked in: " + ", ".join(looked))
+        looked = "looked in: PATH (%s); VIRTUAL_ENV is not set" % rctx.os.environ.get("PATH", "")
+        _fail(rctx, "no Python was found", looked)
     return python
 
 def _ask(rctx, python):

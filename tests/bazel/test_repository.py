@@ -200,9 +200,17 @@ def test_no_python_is_an_error(project: BazelProject, tmp_path: Path) -> None:
     for name in ("bash", "sh", "env", "uname", "javac", "bazel-4"):
         if (found := shutil.which(name)) is not None:
             (programs / name).symlink_to(found)
-    output = _failure(project, PATH=str(programs), VIRTUAL_ENV=str(tmp_path / "none"), BAZEL=shutil.which("bazel-4"))
+    output = _failure(project, PATH=str(programs), VIRTUAL_ENV=None, BAZEL=shutil.which("bazel-4"))
     assert "@iree_tools: no Python was found" in output
-    assert f"looked in: {tmp_path}/none/bin/python3 ($VIRTUAL_ENV), PATH ({programs})" in output
+    assert f"looked in: PATH ({programs}); VIRTUAL_ENV is not set" in output
+    assert "--repo_env=VIRTUAL_ENV=" in output
+
+
+def test_an_environment_without_python_is_an_error(project: BazelProject, tmp_path: Path) -> None:
+    """The Python on PATH, which may have another IREE, is not taken for it."""
+    output = _failure(project, VIRTUAL_ENV=str(tmp_path / "none"))
+    assert "@iree_tools: VIRTUAL_ENV names a folder without a Python" in output
+    assert f"there is no {tmp_path}/none/bin/python3" in output
     assert "--repo_env=VIRTUAL_ENV=" in output
 
 
