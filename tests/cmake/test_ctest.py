@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cmake_project import Project
+from cmake_project import GENERATORS, Project
+from dispatchgen.iree.tools import find_tools
 from dispatchgen.manifest.suite import Backend, Device, Preset, RunSettings
 from suite_folder import HOST, layers_model
 
@@ -148,3 +149,64 @@ def test_ctest_builds_on_demand(tmp_path: Path, checkout: Path) -> None:
     assert outcome.returncode == 0, outcome.stdout
     assert "iree-dispatch-benchmarks/m/host/build" in outcome.stdout
     assert '"value" : 77.0' in project.test("--show-only=json-v1").stdout
+
+
+@pytest.fixture(params=GENERATORS)
+def small(request: pytest.FixtureRequest, tmp_path: Path, checkout: Path) -> Project:
+    """A model of two dispatches that was built and timed, in a folder of its own."""
+    project = Project(
+        tmp_path / "suite", request.param, models=[layers_model("m")], environment={"PYTHONPATH": str(checkout)}
+    )
+    project.write_layers("m", (8, 16, 24))
+    project.lock()
+    project.generate()
+    project.configure()
+    project.build()
+    assert project.test().returncode == 0
+    return project
+
+
+def _results(project: Project) -> set[str]:
+    return {path.stem for path in (project.build_dir / "results").rglob("*.json")}
+
+
+def test_what_an_earlier_build_left_of_a_program_that_fails_is_not_measured(small: Project) -> None:
+    program = small.folder / "models" / "m.mlir"
+    text = program.read_text()
+    program.write_text(text + "garbage\n")
+    assert small.build(check=False).returncode != 0
+    outcome = small.test()
+    assert "0% tests passed" in outcome.stdout
+    assert _results(small) == set()
+
+    program.write_text(text)
+    small.build()
+    assert small.test().returncode == 0
+    assert _results(small) == {*small.dispatches("m"), "static"}
+
+
+def test_what_an_earlier_build_left_of_a_lock_that_does_not_fit_is_not_measured(small: Project) -> None:
+    small.write_layers("m", (8, 16, 32))
+    assert small.build(check=False).returncode != 0
+    assert "0% tests passed" in small.test().stdout
+    assert _results(small) == set()
+
+
+def test_what_an_earlier_build_left_of_a_dispatch_that_fails_is_not_measured(small: Project, tmp_path: Path) -> None:
+    failing, *_ = small.dispatches("m")
+    _use_compiler(small, tmp_path / "bin", f'case "$*" in *dispatches/{failing}.mlir*) exit 1;; esac')
+    assert small.build(check=False).returncode != 0
+    outcome = small.test("-L", "test-type=dispatch")
+    assert outcome.returncode != 0
+    assert not any(f"/{failing}" in line for line in outcome.stdout.splitlines() if "Passed" in line)
+    assert failing not in _results(small)
+
+
+def _use_compiler(project: Project, folder: Path, script: str) -> None:
+    """Makes the build use another iree-compile: the real one behind lines of a shell script."""
+    folder.mkdir()
+    compiler = folder / "iree-compile"
+    compiler.write_text(f'#!/bin/sh\n{script}\nexec "{find_tools().iree_compile}" "$@"\n')
+    compiler.chmod(0o755)
+    project.definitions = {**project.definitions, "IREE_HOST_BIN_DIR": folder}
+    project.configure()

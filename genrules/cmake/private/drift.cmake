@@ -44,6 +44,7 @@ function(_iree_dispatch_drift_test)
   _iree_dispatch_suite_labels(_LABELS)
   set_tests_properties("${_NAME}" PROPERTIES
     LABELS "test-type=drift;${_LABELS}"
+    REQUIRED_FILES "${_STAMPS}"
     SKIP_REGULAR_EXPRESSION "${_SKIPPED}"
     TIMEOUT 60
   )

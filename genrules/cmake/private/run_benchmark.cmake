@@ -4,25 +4,31 @@
 # See https://llvm.org/LICENSE.txt for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# cmake [-DRESULT=<file>] [-DSOURCE=<dispatch>.mlir] -P run_benchmark.cmake -- <iree-benchmark-module> <flags>...
+# cmake [-DRESULT=<file>] [-DSOURCE=<dispatch>.mlir] -P run_benchmark.cmake <stamp>... -- <iree-benchmark-module> <flags>...
 #
 # Runs benchmarks and leaves their JSON in RESULT only if all of them were measured. A file from an earlier run goes first:
-# after a run that failed, was skipped or was killed, nobody takes old figures for new ones. Runs nothing where SOURCE, the
-# module that was compiled, stands in place of a dispatch that is not there, and says why.
+# after a run that failed, was skipped or was killed, nobody takes old figures for new ones. Runs nothing where a stamp of
+# the build is missing, since the module is an earlier build's; nor where SOURCE, the module that was compiled, stands in
+# place of a dispatch that is not there, and says why.
 
 cmake_minimum_required(VERSION 3.25)
 
 set(_COMMAND "")
-set(_AFTER_DASHES OFF)
+set(_STAMPS "")
+set(_PART "")
+set(_PREVIOUS "")
 math(EXPR _LAST "${CMAKE_ARGC} - 1")
 foreach(_INDEX RANGE ${_LAST})
   set(_ARGUMENT "${CMAKE_ARGV${_INDEX}}")
-  if(_AFTER_DASHES)
+  if(_PART STREQUAL "" AND _PREVIOUS STREQUAL "-P")
+    set(_PART _STAMPS)
+  elseif(_PART STREQUAL "_STAMPS" AND _ARGUMENT STREQUAL "--")
+    set(_PART _COMMAND)
+  elseif(NOT _PART STREQUAL "")
     string(REPLACE ";" "\\;" _ARGUMENT "${_ARGUMENT}")
-    list(APPEND _COMMAND "${_ARGUMENT}")
-  elseif(_ARGUMENT STREQUAL "--")
-    set(_AFTER_DASHES ON)
+    list(APPEND ${_PART} "${_ARGUMENT}")
   endif()
+  set(_PREVIOUS "${CMAKE_ARGV${_INDEX}}")
 endforeach()
 
 if(RESULT)
@@ -31,6 +37,12 @@ if(RESULT)
   set(_UNCHECKED "${RESULT}.unchecked")
   file(REMOVE "${RESULT}" "${_UNCHECKED}")
 endif()
+
+foreach(_STAMP IN LISTS _STAMPS)
+  if(NOT EXISTS "${_STAMP}")
+    message(FATAL_ERROR "the model was not built, or its last build failed: ${_STAMP} does not exist")
+  endif()
+endforeach()
 
 if(SOURCE)
   file(READ "${SOURCE}" _HEAD LIMIT 4096)

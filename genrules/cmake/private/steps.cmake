@@ -11,6 +11,9 @@
 #   - a target of its own holds the stamp;
 #   - the commands that use the files depend on the files, never on the stamp, and their target depends on that target.
 #
+# A step first removes its stamp, or its module. Where one is missing a step failed, and what an earlier build left is not what
+# was asked for: tests then fail.
+#
 # All functions read the variables of iree_dispatch_benchmark_suite(): _RULE_*, _TARGET and the other names, _DIR, _SRC,
 # _PYTHON, _COMPILE_TOOL, _COMPILE_TOOL_DEPENDS, _LINKER_FLAGS, _DRIFT_ALLOWED.
 
@@ -19,9 +22,11 @@ include_guard(GLOBAL)
 # _iree_dispatch_import_step()
 #
 # `.onnx` sources: imports the program, once for all backends of the model. Sets, in the caller's scope, _SRC to the
-# imported program and _SRC_TARGET to the target that makes it.
+# imported program, _SRC_TARGET to the target that makes it and _STAMPS to the stamps of all steps.
 function(_iree_dispatch_import_step)
   set(_SRC_TARGET "" PARENT_SCOPE)
+  set(_STAMPS "${_DIR}/configured.mlir.stamp" "${_DIR}/dispatches.stamp")
+  set(_STAMPS "${_STAMPS}" PARENT_SCOPE)
   if(NOT _SRC MATCHES "\\.onnx$")
     return()
   endif()
@@ -42,6 +47,8 @@ function(_iree_dispatch_import_step)
       BYPRODUCTS
         "${_IMPORTED}"
       COMMAND
+        "${CMAKE_COMMAND}" -E rm -f "${_IMPORTED}.stamp"
+      COMMAND
         "${_PYTHON}" -m iree.compiler.tools.import_onnx "${_SRC}" ${_RULE_IMPORT_FLAGS} -o "${_IMPORTED}.new"
       COMMAND
         "${CMAKE_COMMAND}" -E copy_if_different "${_IMPORTED}.new" "${_IMPORTED}"
@@ -60,6 +67,7 @@ function(_iree_dispatch_import_step)
   endif()
   set(_SRC "${_IMPORTED}" PARENT_SCOPE)
   set(_SRC_TARGET "${_IMPORT_TARGET}" PARENT_SCOPE)
+  set(_STAMPS "${_IMPORTED}.stamp" ${_STAMPS} PARENT_SCOPE)
 endfunction()
 
 # _iree_dispatch_configure_step()
@@ -73,6 +81,8 @@ function(_iree_dispatch_configure_step)
       "${_CONFIGURED}.stamp"
     BYPRODUCTS
       "${_CONFIGURED}"
+    COMMAND
+      "${CMAKE_COMMAND}" -E rm -f "${_CONFIGURED}.stamp"
     COMMAND
       ${_COMPILE_TOOL} --compile-to=executable-configurations ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS} "${_SRC}" -o "${_CONFIGURED}.new"
     COMMAND
@@ -126,6 +136,8 @@ function(_iree_dispatch_extract_step)
       "${_DIR}/dispatches/index.json"
       "${_DIR}/dispatches/written.txt"
       ${_DRIFT_REPORT}
+    COMMAND
+      "${CMAKE_COMMAND}" -E rm -f "${_DIR}/dispatches.stamp"
     COMMAND
       "${_PYTHON}" -m dispatchgen extract "${_DIR}/configured.mlir" --lock "${_LOCK}" --backend "${_RULE_BACKEND}"
       --output "${_DIR}/dispatches" --listed "${_LISTED}" ${_DRIFT_FLAGS} --iree-compile "${_COMPILER}"
@@ -185,6 +197,8 @@ function(_iree_dispatch_compile SRC OUTPUT COMMENT)
   add_custom_command(
     OUTPUT
       "${OUTPUT}"
+    COMMAND
+      "${CMAKE_COMMAND}" -E rm -f "${OUTPUT}"
     COMMAND
       ${_COMPILE_TOOL} --compile-from=executable-configurations ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS} "${SRC}" -o "${OUTPUT}"
     DEPENDS

@@ -7,7 +7,7 @@
 # The tests: each dispatch and each call of the whole model once (smoke), and timed.
 #
 # All functions read the variables of iree_dispatch_benchmark_suite(): _RULE_*, _TARGET and the other names, _DIR,
-# _DRIFT_ALLOWED.
+# _STAMPS, _DRIFT_ALLOWED.
 
 include_guard(GLOBAL)
 
@@ -123,7 +123,7 @@ function(_iree_dispatch_add_tests NAME KIND TIMING)
   )
   add_test(
     NAME "${_PREFIX}/${NAME}"
-    COMMAND "${CMAKE_COMMAND}" "-DRESULT=${_RESULTS}/${_ID}.json" ${_SOURCE} -P "${_SCRIPT}" --
+    COMMAND "${CMAKE_COMMAND}" "-DRESULT=${_RESULTS}/${_ID}.json" ${_SOURCE} -P "${_SCRIPT}" ${_STAMPS} --
       "${_PROGRAM}" ${_WHAT} "--device=${_DEVICE_URI}" ${_RUN_FLAGS} ${TIMING} "--benchmark_context=${_CONTEXT},${KIND}=${_ID}"
   )
   set(_SMOKE "${_SMOKE};${_PREFIX}/${NAME}/smoke" PARENT_SCOPE)
@@ -163,6 +163,7 @@ function(_iree_dispatch_finish_tests KIND SMOKE TIMED)
   )
   set_tests_properties(${SMOKE} PROPERTIES
     LABELS "test-type=${KIND}-smoke;${_LABELS}"
+    REQUIRED_FILES "${_STAMPS}"
   )
   set_tests_properties(${TIMED} PROPERTIES
     LABELS "test-type=${KIND}-benchmark;${_LABELS}"
