@@ -140,6 +140,25 @@ iree_dispatch_module(
     extract = ":m_cpu.dispatches",
 )
 """
+#: What renews a suite whose source is imported.
+ONNX = """
+load("@dispatchgen//:defs.bzl", "iree_dispatch_benchmark_setup", "iree_dispatch_benchmark_suite")
+
+iree_dispatch_benchmark_setup(
+    name = "suites",
+    manifest = "benchmarks.yaml",
+    models = {"m": ["m_cpu"]},
+)
+
+iree_dispatch_benchmark_suite(
+    name = "m_cpu",
+    src = "m.onnx",
+    backend = "cpu",
+    compile_flags = ["--x"],
+    lock = "lock.json",
+    model = "m",
+)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -154,6 +173,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BazelProject]:
         "p=q.irpa": "weights",
         "tools/BUILD.bazel": TOOLS,
         **{f"tools/{name}": f"#!/bin/sh\n{text}" for name, text in PROGRAMS.items()},
+        "onnx/BUILD.bazel": ONNX,
+        **{f"onnx/{name}": "" for name in ("benchmarks.yaml", "lock.json", "m.onnx")},
         "built/BUILD.bazel": TOOLS_WITH_RUNFILES,
         "built/program.bzl": PROGRAM_WITH_RUNFILES,
         **{f"built/{name}": "" for name in ("benchmarks.yaml", "of_compile", "of_dispatchgen")},
@@ -300,7 +321,9 @@ def test_the_actions_read_nothing_that_changes_by_itself(project: BazelProject) 
     ("arguments", "text"),
     [
         (["//:no_such_dispatch"], "//:no_such_dispatch: //:m_cpu.dispatches has no dispatch 'b'; it has: a, gone"),
-        (["//:imported"], "//:m.imported: the tools have no importer of .onnx models"),
+        (["//:imported"], "//:m.imported: the tools have no importer of .onnx models\n  at //tools:tools\n"),
+        (["//:imported"], 'tools of your own, import_tool = "@iree_tools//:import_onnx", import_data = ['),
+        (["//onnx:suites.update"], "//onnx:suites.update: the tools have no importer of .onnx models\n"),
         (["//:m_cpu.x"], "no such target '//:m_cpu.x'"),
         (["--@dispatchgen//:drift=alow", "//:m_cpu"], "//:drift=alow: the value must be one of: allow, error"),
         (

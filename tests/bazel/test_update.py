@@ -10,12 +10,31 @@ from pathlib import Path
 import pytest
 
 from bazel_project import BazelProject
+from suite_folder import write_onnx
 from support import REPOSITORY, run_cli
 
 pytestmark = [pytest.mark.slow, pytest.mark.bazel]
 
 _TEST = "iree-dispatch-benchmarks.test"
 _UPDATE = "iree-dispatch-benchmarks.update"
+#: Those of @iree_tools, as a project names its own.
+_TOOLS = """
+load("@dispatchgen//:defs.bzl", "iree_dispatch_tools")
+
+iree_dispatch_tools(
+    name = "tools",
+    benchmark_data = [],
+    benchmark_tool = "@iree_tools//:bin/iree-benchmark-module",
+    compile_data = ["@iree_tools//:compile_files"],
+    compile_tool = "@iree_tools//:bin/iree-compile",
+    dispatchgen_data = ["@iree_tools//:dispatchgen_files"],
+    dispatchgen_tool = "@iree_tools//:dispatchgen",
+    import_data = ["@iree_tools//:import_files"],
+    import_tool = "@iree_tools//:import_onnx",
+    linker_tool = "@iree_tools//:bin/iree-lld",
+    visibility = ["//visibility:public"],
+)
+"""
 _IGNORED = shutil.ignore_patterns(".dispatchgen", "build", "BUILD.bazel")
 
 
@@ -180,3 +199,20 @@ def test_a_model_that_a_package_ships_which_the_importer_needs_too(tmp_path: Pat
         assert outcome.returncode == 0, outcome.stdout
         assert "optimize-bindings" not in (suite / "BUILD.bazel").read_text()
         project.test(f"//:{_TEST}")
+
+
+def test_tools_of_the_workspace_renew_what_is_imported(tmp_path: Path) -> None:
+    """With every attribute of a target of tools, as the documentation has them."""
+    suite = tmp_path / "workspace"
+    write_onnx(suite / "m.onnx")
+    (suite / "benchmarks.yaml").write_text("version: 1\nmodels: {m: {source: m.onnx}}\n")
+    (suite / "tools").mkdir()
+    (suite / "tools" / "BUILD.bazel").write_text(_TOOLS)
+    assert run_cli("lock", cwd=suite).code == 0
+    assert run_cli("generate", "--bazel", cwd=suite).code == 0
+    with BazelProject(suite, options=["--@dispatchgen//:tools=//tools"]) as project:
+        _replace(suite / "benchmarks.yaml", "m.onnx", "m.onnx, bindings: fused")
+        outcome = project.bazel("run", f"//:{_UPDATE}", check=False)
+        assert outcome.returncode == 0, outcome.stdout
+        assert "wrote locks/m.json\n" in outcome.stdout
+        project.test(f"//:{_TEST}", "//:iree-dispatch-benchmarks.smoke")

@@ -6,18 +6,10 @@
 
 """Imports a model from .onnx."""
 
-load(":providers.bzl", "IreeDispatchToolsInfo")
-load(":tools.bzl", "TOOLS_ATTR")
+load(":tools.bzl", "TOOLS_ATTR", "tools_with_importer")
 
 def _import_impl(ctx):
-    tools = ctx.attr.tools[IreeDispatchToolsInfo]
-    if not tools.importer:
-        fail("\n".join([
-            "%s: the tools have no importer of .onnx models" % ctx.label,
-            "  at %s" % ctx.attr.tools.label,
-            "  try: install iree-base-compiler[onnx] where IREE's programs were found, then `bazel sync --configure` " +
-            "(Bazel 8 and newer: `bazel fetch --configure --force`)",
-        ]))
+    tools = tools_with_importer(ctx)
     imported = ctx.actions.declare_file("%s/imported.mlir" % ctx.attr.model)
     args = ctx.actions.args()
     args.add(ctx.file.src)

@@ -16,6 +16,27 @@ TOOLS_ATTR = attr.label(
     providers = [IreeDispatchToolsInfo],
 )
 
+def tools_with_importer(ctx):
+    """The tools of a target that imports .onnx models; fails where they have no importer.
+
+    Args:
+      ctx: of a rule with TOOLS_ATTR.
+
+    Returns:
+      IreeDispatchToolsInfo.
+    """
+    tools = ctx.attr.tools[IreeDispatchToolsInfo]
+    if not tools.importer:
+        fail("\n".join([
+            "%s: the tools have no importer of .onnx models" % ctx.label,
+            "  at %s" % ctx.attr.tools.label,
+            "  try: where this is @iree_tools, install iree-base-compiler[onnx] for its Python, then " +
+            "`bazel sync --configure` (Bazel 8 and newer: `bazel fetch --configure --force`);",
+            "       for tools of your own, import_tool = \"@iree_tools//:import_onnx\", " +
+            "import_data = [\"@iree_tools//:import_files\"]",
+        ]))
+    return tools
+
 def _tools_impl(ctx):
     return [
         IreeDispatchToolsInfo(
@@ -61,6 +82,8 @@ iree_tools_repository() makes of an installed IREE; or the one in their attribut
         benchmark_tool = "//tools:iree-benchmark-module",
         dispatchgen_tool = "@iree_tools//:dispatchgen",
         dispatchgen_data = ["@iree_tools//:dispatchgen_files"],
+        import_tool = "@iree_tools//:import_onnx",
+        import_data = ["@iree_tools//:import_files"],
     )
 """,
     attrs = {

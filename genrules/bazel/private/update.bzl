@@ -12,10 +12,11 @@ that target when it fails.
 
 load(":launcher.bzl", "launcher")
 load(":providers.bzl", "IreeDispatchToolsInfo")
-load(":tools.bzl", "TOOLS_ATTR")
+load(":tools.bzl", "TOOLS_ATTR", "tools_with_importer")
 
 def _update_impl(ctx):
-    tools = ctx.attr.tools[IreeDispatchToolsInfo]
+    is_imported = bool([file for file in ctx.files.sources if file.extension == "onnx"])
+    tools = tools_with_importer(ctx) if is_imported else ctx.attr.tools[IreeDispatchToolsInfo]
     command = [
         "update",
         tools.dispatchgen.executable.short_path,
@@ -25,8 +26,7 @@ def _update_impl(ctx):
 
     # Files of the workspace are read where they are; those that a Python package ships, in the runfiles.
     shipped = [file for file in ctx.files.sources if file.short_path.startswith("../")]
-    imports = [tools.import_files] if [file for file in ctx.files.sources if file.extension == "onnx"] else []
-    files = depset(shipped, transitive = imports)
+    files = depset(shipped, transitive = [tools.import_files] if is_imported else [])
 
     # Python looks for a package in one place: where the importer imports it as well, among the importer's packages.
     places = {file.short_path[len("../"):].replace("/packages/", "/import-site-packages/", 1): file for file in shipped}
