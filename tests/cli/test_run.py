@@ -139,7 +139,7 @@ def test_a_dispatch_that_fails_to_compile_is_named_and_never_measured_from_an_ea
     stand_in_compiler(tools, iree_tools, f"*/{SECOND}.mlir", 'echo "$word:3:7: error: no such luck" >&2; exit 1')
     result, data = run(suite, host_bin_dir=tools)
     assert result.code == 1
-    assert stale.exists()
+    assert not stale.exists()
     for call in ("B2", "B7"):
         found = rows(data, call)
         assert found[SECOND]["timing"] is None
