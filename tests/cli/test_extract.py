@@ -197,6 +197,89 @@ def test_calls_that_do_not_fit_are_an_error_also_where_drift_is_allowed(suite: S
     assert result.stderr.startswith("error: model mlp does not take the calls that its lock lists\n")
 
 
+def test_calls_of_a_function_that_is_gone_are_an_error_that_names_those_there_are(suite: Suite, program: str) -> None:
+    """Said once per function, not per call; also where drift is allowed."""
+    renamed = program.replace("@main", "@run")
+    private = program.replace("@main", "private @main") + _SCALE
+    for gone, there in ((renamed, "@run"), (private, "@scale"), ("module {}", "none")):
+        for arguments in ((), ("--drift", "error"), ("--drift", "allow")):
+            result = suite.extract(gone, *arguments)
+            assert (result.code, result.stderr.splitlines()) == (
+                1,
+                [
+                    "error: model mlp does not take the calls that its lock lists",
+                    f"  the program has no public function @main; it has {there}",
+                    "    at function @main",
+                    f"  at {suite.lock}",
+                    f"  try: dispatchgen lock {suite.folder} --model mlp, then dispatchgen generate {suite.folder}",
+                ],
+            )
+            assert not suite.output.exists()
+
+
+#: A second function that dispatches.
+_SCALE = """
+func.func @scale(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = arith.mulf %x, %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), ("--drift", "error")])
+def test_a_new_function_makes_the_lock_unfit(suite: Suite, program: str, arguments: tuple[str, ...]) -> None:
+    result = suite.extract(program + _SCALE, *arguments)
+    assert result.code == 1
+    first, second, *others = result.stderr.splitlines()
+    assert first == "error: the dispatches of mlp on cpu are not those that its lock lists"
+    assert second == "  added function: scale"
+    assert others[-1] == f"  try: dispatchgen lock {suite.folder} --model mlp, then dispatchgen generate {suite.folder}"
+    assert not suite.output.exists()
+
+
+def test_a_new_function_is_listed_and_counted_where_drift_is_allowed(suite: Suite, program: str) -> None:
+    result = suite.extract(program + _SCALE, "--drift", "allow")
+    assert (result.code, result.stderr) == (0, "")
+    first, second, *_ = (suite.output / "drift.txt").read_text().splitlines()
+    assert first.startswith("the dispatches of mlp on cpu are not those that its lock lists: 1 added function")
+    assert second == "added function: scale"
+    assert result.stdout.startswith(f"note: {first}\nnote: {second}\n")
+
+
+def test_a_function_that_does_not_belong_to_the_suite_is_no_drift(suite: Suite, program: str) -> None:
+    """One that dispatches nothing; and any but the entry function that the manifest names."""
+    constant = "func.func @three() -> index {\n  %c = arith.constant 3 : index\n  return %c : index\n}\n"
+    assert suite.extract(f"{program}\n{constant}").code == 0
+    (suite.folder / "benchmarks.yaml").write_text(MANIFEST + "    entry: main\n")
+    assert suite.run_cli("lock", cwd=suite.folder).code == 0
+    assert json.loads(suite.lock.read_text())["entry"] == "main"
+    result = suite.extract(program + _SCALE)
+    assert (result.code, result.stderr) == (0, "")
+    assert "function" not in result.stdout
+
+
+def test_benchmarks_that_are_gone_are_counted_where_drift_is_allowed(suite: Suite, program: str) -> None:
+    """The program of today looks at one row, of however many: its second layer is there, at one of two sizes."""
+    fewer = program.replace("%d = tensor.dim %x,", "%rows = tensor.dim %all,").replace("%x:", "%all:")
+    fewer = fewer.replace(
+        "  %z = ",
+        """  %one = arith.constant 1 : index
+  %d = arith.minui %rows, %one : index
+  %x = tensor.extract_slice %all[0, 0] [%d, 64] [1, 1] : tensor<?x64xf32> to tensor<?x64xf32>
+  %z = """,
+    )
+    assert suite.extract(fewer).code == 1
+    result = suite.extract(fewer, "--drift", "allow")
+    assert (result.code, result.stderr) == (0, "")
+    report = (suite.output / "drift.txt").read_text().splitlines()
+    assert [line for line in report if line.startswith("removed")] == ["removed benchmark: matmul_Dx32x128_f32__B42"]
+    counted = "1 of the locked benchmarks cannot be measured: the tests of their dispatches run without them"
+    assert report[-2] == counted
+    module = (suite.output / "matmul_Dx32x128_f32.mlir").read_text()
+    assert "@matmul_Dx32x128_f32__B1(" in module
+    assert "B42" not in module
+
+
 def test_command_that_renews_is_the_one_given(suite: Suite, program: str) -> None:
     command = "bazel run //bench:iree-dispatch-benchmarks.update"
     result = suite.extract(_with_softmax(program), "--renew", command)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from configured import Configured
-from dispatchgen.errors import ShapeError
+from dispatchgen.errors import ModelError, ShapeError
 from dispatchgen.extract import emit, evaluator
 from dispatchgen.extract.extraction import Extraction, extract
 from dispatchgen.extract.program import Program
@@ -175,6 +175,19 @@ def test_a_shape_that_the_program_rejects_names_the_call(configured: Configured,
     module = configured.module(models_dir / "assume.mlir")
     with pytest.raises(ShapeError, match=r"(?s)dim 1 of input 0 is 17; the program assumes 16 to 4096.*shape S17"):
         lock(module, [call("S17", "2x17x64xf32", "64x128xf32")])
+
+
+def test_all_calls_that_the_program_does_not_take_are_named(configured: Configured, models_dir: Path) -> None:
+    """A function that is gone is named once, beside inputs that do not fit a function that is there."""
+    module = configured.module(models_dir / "mlp.mlir")
+    gone = [call(name, "4xf32", function="gone") for name in ("B1", "B8")]
+    with pytest.raises(ModelError) as caught:
+        lock(module, [*mlp(1), *gone, call("B2", "2x64xf32")])
+    assert [(problem.message, str(problem.place)) for problem in caught.value.problems] == [
+        ("the program has no public function @gone; it has @main", "function @gone"),
+        ("@main takes more than 1 inputs", "function @main, shape B2"),
+    ]
+    assert type(caught.value) is ModelError, "not the shapes alone are wrong"
 
 
 def test_a_renewed_extraction_keeps_names(configured: Configured, models_dir: Path) -> None:

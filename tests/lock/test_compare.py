@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dispatchgen.extract.schema import BackendDispatches, Benchmark, Dispatch, Skipped
-from dispatchgen.lock.compare import compare, stale_parts
-from dispatchgen.lock.schema import MadeFrom
+from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call, Dispatch, Skipped
+from dispatchgen.lock.compare import added_functions, compare, stale_parts
+from dispatchgen.lock.schema import Lock, MadeFrom
 
 
 def benchmark(name: str, **fields: object) -> Benchmark:
@@ -46,6 +46,22 @@ def test_added_and_removed() -> None:
     assert (difference.added, difference.removed) == (("c",), ("a",))
     assert difference.needs_new_lock
     assert str(difference) == "added: c\nremoved: a"
+
+
+def test_functions_that_no_call_is_of() -> None:
+    old = Lock(
+        model="m",
+        made_from=MadeFrom(source="", settings={}, compiler=""),
+        entry=None,
+        calls=tuple(Call(name=n, function="main", shape=n, symbols={}, inputs=()) for n in ("B1", "B8")),
+        backends={},
+    )
+    assert added_functions(old, ["main"]) == ()
+    assert added_functions(old, ["z", "main", "a", "a"]) == ("z", "a")
+    assert added_functions(old.model_copy(update={"entry": "main"}), ["z", "main"]) == ()
+    difference = compare(lock(A), lock(A), ("z", "a"))
+    assert list(difference.lines()) == ["added function: z", "added function: a"]
+    assert difference.needs_new_lock
 
 
 def test_the_same_content_under_another_name_is_renamed() -> None:

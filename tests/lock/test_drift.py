@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dispatchgen.extract.schema import BackendDispatches, Dispatch, Skipped
+from dispatchgen.extract.schema import BackendDispatches, Benchmark, Dispatch, Skipped
 from dispatchgen.lock.compare import compare
 from dispatchgen.lock.drift import SKIPPED, missing_dispatches, placeholder, report
 
@@ -57,6 +57,24 @@ def test_placeholder_is_one_line_of_reason() -> None:
     first, second = placeholder("why").splitlines()
     assert first == f"{SKIPPED}why"
     assert second.startswith("vm.module")
+
+
+def test_report_counts_benchmarks_that_are_gone() -> None:
+    def at(*shapes: str) -> BackendDispatches:
+        benchmarks = tuple(
+            Benchmark(name=f"matmul__{shape}", workload=(), constants=(), bindings=(), counts={}) for shape in shapes
+        )
+        return _backend(_MATMUL.model_copy(update={"benchmarks": benchmarks}))
+
+    locked, found = at("B1", "B8", "B32"), at("B8")
+    assert missing_dispatches("m", locked, found) == {}
+    assert list(report("m", compare(locked, found), {}, Path("locks/m.json"), "renew it")) == [
+        "the dispatches of m on cpu are not those that its lock lists: 2 removed benchmark",
+        "removed benchmark: matmul__B1",
+        "removed benchmark: matmul__B32",
+        "2 of the locked benchmarks cannot be measured: the tests of their dispatches run without them",
+        "the lock: locks/m.json; to renew it: renew it",
+    ]
 
 
 def test_report_counts_each_kind() -> None:

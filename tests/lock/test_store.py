@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import subprocess
@@ -164,6 +165,22 @@ def test_what_does_not_fit_the_format_is_named(tmp_path: Path) -> None:
         read_lock(path)
     keys = [str(problem.place).rpartition("(")[2] for problem in caught.value.problems]
     assert keys == ["calls.0.name)", "calls.0.function)", "calls.0.shape)", "calls.0.symbols)", "calls.0.inputs)"]
+
+
+def test_a_lock_that_does_not_say_its_entry_is_refused(tmp_path: Path) -> None:
+    """Whether a new function belongs to the suite is not to be guessed."""
+    path = tmp_path / "m.json"
+    text = lock_text(LOCK)
+    assert '\n  "entry": null,\n' in text
+    text = text.replace('  "entry": null,\n', "")
+    digest = json.loads(text)["digest"]
+    mine = hashlib.sha256(text.replace(digest, "").encode()).hexdigest()
+    path.write_text(text.replace(digest, mine), encoding="utf-8")
+    with pytest.raises(LockError) as caught:
+        read_lock(path)
+    (problem,) = caught.value.problems
+    assert (problem.message, str(problem.place)) == ("the lock file is not valid: Field required", f"{path} (entry)")
+    assert problem.hint == f"dispatchgen lock {path.parent.parent} --model m"
 
 
 @pytest.mark.parametrize(

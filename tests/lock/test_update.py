@@ -255,6 +255,24 @@ def test_check_tells_current_stale_and_drifted(tools: Tools, tmp_path: Path) -> 
     assert (tmp_path / "locks" / "m.json").read_bytes() == before, "a check writes nothing"
 
 
+def test_a_check_names_new_functions(tools: Tools, tmp_path: Path) -> None:
+    """As the build does, also where all that the function dispatches is there already."""
+    twin = PLAIN.replace("@main", "@twin")
+    (tmp_path / "m.mlir").write_text(PLAIN)
+    suite = make_suite(tmp_path, make_model())
+    update(tools, suite)
+    (tmp_path / "m.mlir").write_text(PLAIN + twin)
+    (result,) = check_locks(tools, suite, suite.models)
+    (difference,) = result.drift
+    assert difference.added_functions == ("twin",)
+
+    named = make_suite(tmp_path, make_model(entry="main"))
+    update(tools, named)
+    (check,) = check_locks(tools, named, named.models)
+    assert check.ok
+    assert check.lock is not None and check.lock.entry == "main"
+
+
 def test_a_lock_that_cannot_be_read_is_replaced_and_said(tools: Tools, tmp_path: Path) -> None:
     (tmp_path / "m.mlir").write_text(PLAIN)
     suite = make_suite(tmp_path, make_model())
