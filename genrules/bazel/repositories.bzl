@@ -87,6 +87,7 @@ def _iree_tools_repository_impl(rctx):
             "%{defs}": "@" + defs if defs.startswith("//") else defs,
             "%{import_tool}": repr("import_onnx") if answers["importer"] else "None",
             "%{linker_tool}": repr("bin/iree-lld") if answers["linker"] else "None",
+            "%{packages}": ", ".join(rctx.attr.packages) or "none",
         },
         executable = False,
     )

@@ -250,6 +250,18 @@ def test_missing_package_is_an_error(project: BazelProject) -> None:
     assert "the Python package no_such_package, which ships a model, is not installed" in output
 
 
+def test_a_model_of_a_package_that_was_not_named_is_told_where_the_message_leads(project: BazelProject) -> None:
+    build_file = project.folder / "BUILD.bazel"
+    build_file.write_text(build_file.read_text().replace('"models/m.mlir"', '"package:onnx/m.mlir"'))
+    result = project.build("//:m_host.dispatches", check=False)
+    assert result.returncode != 0
+    assert "no such target '@iree_tools//:packages/onnx/m.mlir'" in result.stdout
+    place = re.search(r" defined by (\S+)", result.stdout)
+    assert place is not None
+    assert "does not name the package in `packages`" in Path(place[1]).read_text()
+    assert "Named are: none." in Path(place[1]).read_text()
+
+
 def test_tools_of_different_versions_are_said(project: BazelProject, tmp_path: Path) -> None:
     compiler = tmp_path / "bin" / "iree-compile"
     compiler.parent.mkdir()

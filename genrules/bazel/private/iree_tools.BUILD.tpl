@@ -5,6 +5,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # Made by iree_tools_repository(). Files are looked up anew in each build: what is upgraded in place is seen.
+#
+# A target packages/<package>/<path> is not declared where that call does not name the package in `packages`, or where the
+# installed package has no such model. Named are: %{packages}.
 
 load("%{defs}", "iree_dispatch_tools")
 
