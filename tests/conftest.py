@@ -7,8 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import support
+
+# Hypothesis fails an example that takes longer than 0.2 s: a time never decides a test.
+settings.register_profile("dispatchgen", deadline=None)
+settings.load_profile("dispatchgen")
 
 
 @pytest.fixture(scope="session")
