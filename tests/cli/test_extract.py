@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,16 +53,24 @@ class Suite:
         return self.run_cli("extract", module, *options, cwd=self.folder)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def program(models_dir: Path) -> str:
     return (models_dir / "mlp.mlir").read_text()
 
 
+@pytest.fixture(scope="module")
+def locked(program: str, run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a locked suite, to be copied."""
+    folder = tmp_path_factory.mktemp("locked")
+    (folder / "mlp.mlir").write_text(program)
+    (folder / "benchmarks.yaml").write_text(MANIFEST)
+    assert run_cli("lock", cwd=folder).code == 0
+    return folder
+
+
 @pytest.fixture
-def suite(program: str, run_cli: RunCli, iree_tools: IreeTools, tmp_path: Path) -> Suite:
-    (tmp_path / "mlp.mlir").write_text(program)
-    (tmp_path / "benchmarks.yaml").write_text(MANIFEST)
-    assert run_cli("lock", cwd=tmp_path).code == 0
+def suite(locked: Path, run_cli: RunCli, iree_tools: IreeTools, tmp_path: Path) -> Suite:
+    shutil.copytree(locked, tmp_path, dirs_exist_ok=True)
     return Suite(tmp_path, run_cli, Configured(iree_tools, tmp_path))
 
 
