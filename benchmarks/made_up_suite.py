@@ -54,6 +54,7 @@ while read -r name content; do
 done < "$configured"
 put "$2/static.flags" --function=main
 put "$2/index.json" '{}'
+put "$2/written.txt" index.json
 """
 #: In place of iree-benchmark-module, which is looked for and never run.
 NOTHING = "#!/bin/sh\n"
