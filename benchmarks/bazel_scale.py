@@ -14,11 +14,8 @@ measured once more with the sandboxes' links in memory, as docs/remote-execution
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -28,10 +25,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-import dispatchgen
 from dispatchgen.buildtree.programs import find_build_programs
 from dispatchgen.resources import genrules_dir
-from made_up_suite import Cost, median_of, run, write_program, write_stand_ins, write_suite
+from made_up_suite import Cost, median_of, run, write_program, write_results, write_stand_ins, write_suite
 
 #: A build with nothing to do takes at most these seconds under Bazel, ...
 TARGET_NO_OP_SECONDS = 1.0
@@ -204,29 +200,6 @@ def print_table(measurements: Measurements, models: int, dispatches: int) -> Non
     Console(width=100).print(table)
 
 
-def write_results(measurements: Measurements, models: int, dispatches: int) -> None:
-    """The raw figures, with what they were measured on."""
-    programs = {**asdict(find_build_programs()), "bazel": find_bazel()}
-    versions = {"python": platform.python_version(), "dispatchgen": dispatchgen.__version__}
-    for name, program in programs.items():
-        text = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-        versions[name] = text.split("\n", 1)[0].rpartition(" ")[2]
-    versions["bazel"] += f" ({Path(programs['bazel']).name})"  # Debian's says `no_version`
-    result = {
-        "targets": {"no_op_seconds": TARGET_NO_OP_SECONDS, "edit_seconds": TARGET_EDIT_SECONDS},
-        "machine": {"cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}"},
-        "versions": versions,
-        "models": models,
-        "dispatches_per_model": dispatches,
-        "seconds": {
-            build_system: {step: [cost.seconds for cost in costs] for step, costs in rounds.items()}
-            for build_system, rounds in measurements.items()
-        },
-    }
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(result, indent=2) + "\n")
-
-
 def main() -> None:
     """Measures, prints the table and keeps the raw figures. Exits 1 where a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -241,7 +214,18 @@ def main() -> None:
         write_workspace(folder)
         measurements = measure(folder, options.rounds, options.dispatches)
     print_table(measurements, options.models, options.dispatches)
-    write_results(measurements, options.models, options.dispatches)
+    bazel = find_bazel()
+    measured = {
+        "targets": {"no_op_seconds": TARGET_NO_OP_SECONDS, "edit_seconds": TARGET_EDIT_SECONDS},
+        "bazel": Path(bazel).name,  # Debian's says `no_version`
+        "models": options.models,
+        "dispatches_per_model": options.dispatches,
+        "seconds": {
+            build_system: {step: [cost.seconds for cost in costs] for step, costs in rounds.items()}
+            for build_system, rounds in measurements.items()
+        },
+    }
+    write_results(RESULTS, {**asdict(find_build_programs()), "bazel": bazel}, measured)
     if missed := check(measurements):
         sys.exit(f"error: {'; '.join(missed)}")
 

@@ -7,7 +7,9 @@ any time passes in the steps themselves.
 
 from __future__ import annotations
 
+import json
 import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+import dispatchgen
 from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call, Dispatch
 from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.lock.store import write_lock
@@ -81,6 +84,22 @@ def run(command: Sequence[str | Path], folder: Path) -> Cost:
             sys.exit(f"error: {command[0]} failed\n{output.read()}")
     unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
     return Cost(seconds, usage.ru_maxrss / unit)
+
+
+def write_results(path: Path, programs: Mapping[str, str], measured: Mapping[str, object]) -> None:
+    """The raw figures, with what they were measured on.
+
+    Args:
+      programs: Name -> program of the build systems, which knows `--version`.
+      measured: What else the file is to say.
+    """
+    versions = {"python": platform.python_version(), "dispatchgen": dispatchgen.__version__}
+    for name, program in programs.items():
+        text = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+        versions[name] = text.split("\n", 1)[0].rpartition(" ")[2]
+    machine = {"cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}"}
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"machine": machine, "versions": versions, **measured}, indent=2) + "\n")
 
 
 def median_of(costs: Sequence[Cost], of: Callable[[Cost], float]) -> float:

@@ -11,10 +11,6 @@ The suite is made up, and so are the steps of the first build: only what happens
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import platform
-import subprocess
 import sys
 import tempfile
 from dataclasses import asdict, dataclass, field
@@ -23,9 +19,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-import dispatchgen
 from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
-from made_up_suite import Cost, median_of, run, write_stand_ins, write_suite
+from made_up_suite import Cost, median_of, run, write_results, write_stand_ins, write_suite
 
 #: `dispatchgen generate` takes at most this share of CMake's seconds, ...
 TARGET_RATIO = 1.0
@@ -105,25 +100,6 @@ def print_table(measurements: Measurements, models: int, dispatches: int) -> Non
     Console(width=100).print(table)
 
 
-def write_results(measurements: Measurements, models: int, dispatches: int) -> None:
-    """The raw figures, with what they were measured on."""
-    programs = find_build_programs()
-    versions = {"python": platform.python_version(), "dispatchgen": dispatchgen.__version__}
-    for name, program in asdict(programs).items():
-        text = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-        versions[name] = text.split("\n", 1)[0].rpartition(" ")[2]
-    result = {
-        "targets": {"ratio": TARGET_RATIO, "generate_mib": TARGET_MIB, "no_op_seconds": TARGET_NO_OP_SECONDS},
-        "machine": {"cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}"},
-        "versions": versions,
-        "models": models,
-        "dispatches_per_model": dispatches,
-        "rounds": asdict(measurements),
-    }
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(result, indent=2) + "\n")
-
-
 def main() -> None:
     """Measures, prints the table and keeps the raw figures. Exits 1 where a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -140,7 +116,13 @@ def main() -> None:
         write_stand_ins(tools)
         measurements = measure(folder, options.rounds, not options.no_build, tools)
     print_table(measurements, options.models, options.dispatches)
-    write_results(measurements, options.models, options.dispatches)
+    measured = {
+        "targets": {"ratio": TARGET_RATIO, "generate_mib": TARGET_MIB, "no_op_seconds": TARGET_NO_OP_SECONDS},
+        "models": options.models,
+        "dispatches_per_model": options.dispatches,
+        "rounds": asdict(measurements),
+    }
+    write_results(RESULTS, asdict(find_build_programs()), measured)
     if missed := check(measurements):
         sys.exit(f"error: {'; '.join(missed)}")
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from dispatchgen.render.bazel import render_bazel
 from suite_folder import SuiteFolder
-from support import REPOSITORY, TIMEOUT, cli_environment, find_bazel
+from support import REPOSITORY, cli_environment, find_bazel, run_program
 
 #: The actions of the rules, by their mnemonics, and running a test.
 CONFIGURE, EXTRACT, COMPILE, IMPORT = (f"IreeDispatch{step}" for step in ("Configure", "Extract", "Compile", "Import"))
@@ -138,20 +138,12 @@ class BazelProject(SuiteFolder):
         if not (self.folder / "WORKSPACE").exists():
             self.write_workspace()
         environment = {**cli_environment(), "VIRTUAL_ENV": sys.prefix, **self.environment}
-        result = subprocess.run(
+        return run_program(
             [program, *self.startup_options(), command, *arguments],
             cwd=self.folder,
             env={name: value for name, value in environment.items() if value is not None},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT,
-            check=False,
+            check=check,
         )
-        assert not check or result.returncode == 0, result.stdout
-        return result
 
     def shutdown(self) -> None:
         """Ends the server, which would see no change of the environment, and would outlive the tests."""

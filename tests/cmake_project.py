@@ -14,7 +14,7 @@ from typing import Literal
 
 from dispatchgen.render.cmake import render_cmake
 from suite_folder import SuiteFolder
-from support import TIMEOUT, cli_environment
+from support import cli_environment, run_program
 
 Generator = Literal["Ninja", "Unix Makefiles"]
 GENERATORS: tuple[Generator, ...] = ("Ninja", "Unix Makefiles")
@@ -69,18 +69,8 @@ class Project(SuiteFolder):
         return self._run("ctest", "--test-dir", str(self.build_dir), "--output-on-failure", *arguments, check=False)
 
     def _run(self, program: str, *arguments: str, check: bool) -> subprocess.CompletedProcess[str]:
-        result = subprocess.run(
-            [find_program(program), *arguments],
-            env={**cli_environment(), **self.environment},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=TIMEOUT,
-            check=False,
-        )
-        assert not check or result.returncode == 0, result.stdout
-        return result
+        environment = {**cli_environment(), **self.environment}
+        return run_program([find_program(program), *arguments], env=environment, check=check)
 
 
 def find_program(name: str) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cmake_project import Project, find_program
 from dispatchgen.render.cmake import render_iree_plugin
-from support import TIMEOUT, cli_environment
+from support import run_program
 
 _STEP = re.compile(r"(Importing|Configuring|Extracting|Compiling) (dispatch_benchmarks/\S+)")
 
@@ -61,19 +60,7 @@ class PluginBuild:
         return self._run("ctest", "--test-dir", str(self.build_dir / folder), *arguments, check=False)
 
     def _run(self, program: str, *arguments: str, check: bool = True) -> str:
-        path = find_program(program)
-        done = subprocess.run(
-            [path, *arguments],
-            env=cli_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=TIMEOUT,
-            check=False,
-        )
-        assert not check or done.returncode == 0, done.stdout
-        return done.stdout
+        return run_program([find_program(program), *arguments], check=check).stdout
 
 
 def has_c_compiler() -> bool:

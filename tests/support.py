@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -144,6 +144,30 @@ def cli_environment() -> dict[str, str]:
     search = [str(REPOSITORY / "generator"), *filter(None, [environment.get("PYTHONPATH")])]
     environment.update(PYTHONPATH=os.pathsep.join(search), COLUMNS="200", NO_COLOR="1", TERM="dumb")
     return environment
+
+
+def run_program(
+    command: Sequence[str | Path],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    check: bool = True,
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program of a build system; stdout and stderr are one text. `env` is all of the environment."""
+    result = subprocess.run(
+        command,
+        cwd=cwd,
+        env=cli_environment() if env is None else env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert not check or result.returncode == 0, result.stdout
+    return result
 
 
 def run_cli(

@@ -89,11 +89,12 @@ def _write(
     missing = drift.missing_dispatches(lock.model, locked, found)
     texts = {name: drift.placeholder(reason) for name, reason in missing.items()}
     texts |= {dispatch.name: modules[dispatch.name] for dispatch in locked.dispatches if dispatch.name in modules}
-    notes = list(difference.lines())
     files = {f"{name}.mlir": text for name, text in texts.items()}
     files |= {f"{call.name}.flags": "\n".join([*_flags(call), ""]) for call in lock.calls}
     files["index.json"] = found.model_dump_json(indent=1) + "\n"
-    if step.drift is not None:
+    if step.drift is None:
+        notes = list(difference.lines())
+    else:
         notes = list(drift.report(lock.model, difference, missing, step.lock_path, step.renew_command))
         files[drift.REPORT] = "".join(f"{line}\n" for line in notes)
     for name, text in files.items():

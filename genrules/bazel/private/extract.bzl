@@ -49,7 +49,7 @@ def _extract_impl(ctx):
     ]
 
 def _add_extract_action(ctx, tools, title, configured, folder, outputs, drift):
-    # By it extraction finds out a lock that was renewed without generating the build file again. See `listed_text` of
+    # By it extraction finds out a lock that was renewed without generating the build file again. See `listed_in` of
     # dispatchgen's lock/modules.py.
     listing = ctx.actions.declare_file(title + "/listed.txt")
     ctx.actions.write(
