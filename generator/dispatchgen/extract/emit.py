@@ -10,9 +10,10 @@ the first, which no function ever writes, so that an index operand stays zero an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from textwrap import indent
 
+from dispatchgen.extract import commands
 from dispatchgen.extract.program import Export
 from dispatchgen.extract.schema import Benchmark
 from dispatchgen.iree import ir
@@ -27,17 +28,29 @@ _SYMBOL = re.compile(r'@(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_][A-Za-z0-9_$.]*))')
 
 
 def executable_text(export: Export, executable_name: str, export_name: str) -> str:
-    """An executable as text, its symbol and that of the export renamed, its bindings aligned as any allocation is.
+    """An executable as text, its symbol and that of the export renamed, its bindings aligned as any allocation is."""
+    text = limit_alignments(export.executable_op).get_asm(use_local_scope=True)
+    return rename_symbols(text, export.executable, executable_name, {export.name: export_name})
+
+
+def limit_alignments(executable: ir.Operation) -> ir.Operation:
+    """A copy of an executable whose bindings are aligned as any allocation is.
 
     IREE states a larger alignment where a binding happens to lie at a rounder offset of a pool. That changes with
     every layer in front, and it is not true of the buffer here, whose own alignment is the allocator's.
     """
-    # The executable's own symbol comes first. An export may be called like its executable: then all others are its.
-    renamed = {symbol_text(export.executable): f"@{executable_name}", symbol_text(export.name): f"@{export_name}"}
-    executable = export.executable_op.clone()
-    for subspan in ir.walk(executable, "hal.interface.binding.subspan"):
+    copy = executable.clone()
+    for subspan in ir.walk(copy, "hal.interface.binding.subspan"):
         _limit_alignment(subspan)
-    text = _SYMBOL.sub(f"@{executable_name}", executable.get_asm(use_local_scope=True), count=1)
+    return copy
+
+
+def rename_symbols(text: str, executable: str, executable_name: str, exports: Mapping[str, str]) -> str:
+    """The text of an executable with its symbol and those of its exports renamed, wherever they are named."""
+    # The executable's own symbol comes first. An export may be called like its executable: then all others are its.
+    renamed = {symbol_text(executable): f"@{executable_name}"}
+    renamed |= {symbol_text(old): f"@{new}" for old, new in exports.items()}
+    text = _SYMBOL.sub(lambda _: f"@{executable_name}", text, count=1)
     return _SYMBOL.sub(lambda match: renamed.get(match[0], match[0]), text)
 
 
@@ -96,16 +109,12 @@ def _offsets(benchmark: Benchmark, written: Sequence[bool], read_size: int) -> l
     return offsets
 
 
-def _resolve(device: str) -> str:
-    return f"%device, %affinity = hal.device.resolve on(#hal.device.affinity<{device}>) : !hal.device, i64"
-
-
 def _buffer(device: str, size: int) -> str:
     """The buffer, allocated and filled with zeros when the module is loaded."""
     return f"""\
 util.global private mutable @__buffer : !hal.buffer
 util.initializer {{
-  {_resolve(device)}
+  {commands.resolve(device)}
   %allocator = hal.device.allocator<%device : !hal.device> : !hal.allocator
   %memory_type = hal.memory_type<"DeviceVisible|DeviceLocal"> : i32
   %usage = hal.buffer_usage<"TransferSource|TransferTarget|Transfer|DispatchStorageRead|DispatchStorageWrite|DispatchStorage"> : i32
@@ -125,41 +134,24 @@ length(%size) pattern(%zero : i8) flags("None")
 }}"""
 
 
-def _constants(prefix: str, values: Sequence[tuple[str, int]]) -> list[str]:
-    return [f"  %{prefix}{i} = arith.constant {value} : {type_}" for i, (type_, value) in enumerate(values)]
-
-
-def _signed(type_: str, value: int) -> int:
-    """A push constant as MLIR prints it: integers are signed."""
-    bits = int(type_.lstrip("sui"))
-    return value - (1 << bits) if value >> (bits - 1) else value
-
-
-def _list(keyword: str, count: int, item: Callable[[int], str]) -> str:
-    """` keyword([...])`, or nothing where there are no items."""
-    return f" {keyword}([{', '.join(item(i) for i in range(count))}])" if count else ""
-
-
 def _function(benchmark: Benchmark, offsets: Sequence[int], executable: str, target: str, device: str) -> str:
     """The function that records the dispatch as often as it is asked to, runs the commands and waits for them."""
     operands = [
-        *_constants("workload", [("index", value) for value in benchmark.workload]),
-        *_constants("constant", [(type_, _signed(type_, value)) for type_, value in benchmark.constants]),
-        *_constants("offset", [("index", offset) for offset in offsets]),
-        *_constants("length", [("index", length) for length in benchmark.bindings]),
+        *commands.scalars(benchmark),
+        *commands.indices("offset", offsets),
+        *commands.indices("length", benchmark.bindings),
     ]
-    workload = _list("workload", len(benchmark.workload), lambda i: f"%workload{i}")
-    constants = _list("constants", len(benchmark.constants), lambda i: f"%constant{i}")
+    workload = commands.operand_list("workload", len(benchmark.workload), lambda i: f"%workload{i}")
+    constants = commands.operand_list("constants", len(benchmark.constants), lambda i: f"%constant{i}")
+    lines = "\n".join(operands)
     bindings = ", ".join(f"(%buffer : !hal.buffer)[%offset{i}, %length{i}]" for i in range(len(offsets)))
-    newline = "\n"
     return f"""\
 util.func public @{benchmark.name}(%batch_size: i32) attributes {{iree.abi.stub, iree.reflection = {{iree.benchmark = "dispatch"}}}} {{
   %count = arith.index_cast %batch_size : i32 to index
-  {_resolve(device)}
-  %commands = hal.command_buffer.create device(%device : !hal.device) mode("OneShot|AllowInlineExecution") categories(Dispatch) \
-affinity(%affinity) : !hal.command_buffer
+  {commands.resolve(device)}
+  {commands.begin()}
   %buffer = util.global.load @__buffer : !hal.buffer
-{newline.join(operands)}
+{indent(lines, "  ")}
   %x, %y, %z = hal.executable.calculate_workgroups device(%device : !hal.device) target({target}){workload} : index, index, index
   %executable = hal.executable.lookup device(%device : !hal.device) executable(@{executable}) : !hal.executable
   %function = hal.executable.lookup.function target(%executable : !hal.executable) function({target}) : i64
@@ -168,15 +160,8 @@ affinity(%affinity) : !hal.command_buffer
   scf.for %i = %c0 to %count step %c1 {{
     hal.command_buffer.dispatch<%commands : !hal.command_buffer> target(%executable : !hal.executable)[%function] \
 workgroups([%x, %y, %z]){constants} bindings([{bindings}]) flags("None")
-    hal.command_buffer.execution_barrier<%commands : !hal.command_buffer> source("Dispatch|CommandRetire") \
-target("CommandIssue|Dispatch") flags("None")
+    {commands.barrier()}
   }}
-  hal.command_buffer.finalize<%commands : !hal.command_buffer>
-  %wait = util.null : !hal.fence
-  %signal = hal.fence.create device(%device : !hal.device) flags("None") : !hal.fence
-  hal.device.queue.execute<%device : !hal.device> affinity(%affinity) wait(%wait) signal(%signal) commands(%commands) flags("None")
-  %timeout = arith.constant -1 : i32
-  %status = hal.fence.await until([%signal]) timeout_millis(%timeout) flags("None") : i32
-  util.status.check_ok %status, "failed to wait for the dispatches"
+{indent(commands.submit(), "  ")}
   util.return
 }}"""
