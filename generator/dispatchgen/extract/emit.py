@@ -10,7 +10,7 @@ the first, which no function ever writes, so that an index operand stays zero an
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import indent
 
 from dispatchgen.extract import commands
@@ -48,9 +48,9 @@ def limit_alignments(executable: ir.Operation) -> ir.Operation:
 def rename_symbols(text: str, executable: str, executable_name: str, exports: Mapping[str, str]) -> str:
     """The text of an executable with its symbol and those of its exports renamed, wherever they are named."""
     # The executable's own symbol comes first. An export may be called like its executable: then all others are its.
-    renamed = {symbol_text(executable): f"@{executable_name}"}
-    renamed |= {symbol_text(old): f"@{new}" for old, new in exports.items()}
-    text = _SYMBOL.sub(lambda _: f"@{executable_name}", text, count=1)
+    renamed = {symbol_text(executable): symbol_text(executable_name)}
+    renamed |= {symbol_text(old): symbol_text(new) for old, new in exports.items()}
+    text = _SYMBOL.sub(lambda _: symbol_text(executable_name), text, count=1)
     return _SYMBOL.sub(lambda match: renamed.get(match[0], match[0]), text)
 
 

@@ -41,28 +41,55 @@ def read_module(path: Path, compiler: str | None = None) -> Iterator[Operation]:
       ToolError: there are no bindings.
     """
     try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ModelError(Problem(f"cannot read the module: {error.strerror}", Place(str(path)))) from error
+    try:
+        with parse_module(data) as module:
+            yield module
+    except NotIR as error:
+        written_by = f"written by iree-compile {compiler}, " if compiler else ""
+        message = f"the module cannot be parsed: {written_by}read with the Python bindings {bindings_version()}"
+        hint = "an iree-base-compiler of the same version as iree-compile"
+        raise ModelError(Problem(f"{message}\n  {shorten(str(error), 600)}", Place(str(path)), hint)) from error
+
+
+class NotIR(Exception):
+    """Text or bytes that the bindings cannot parse.
+
+    Attributes:
+      messages: What the parser says: line, column (1-based; None: not known) and text.
+    """
+
+    def __init__(self, error: Exception):
+        super().__init__(str(error))
+        self.messages = [_message(diagnostic) for diagnostic in getattr(error, "error_diagnostics", ())]
+        self.messages = self.messages or [(None, None, str(error))]
+
+
+def _message(diagnostic: Any) -> tuple[int | None, int | None, str]:
+    place = re.search(r":(\d+):(\d+)\)$", str(diagnostic.location))
+    line, column = (int(place[1]), int(place[2])) if place else (None, None)
+    return line, column, str(diagnostic.message).strip()
+
+
+@contextmanager
+def parse_module(data: bytes | str) -> Iterator[Operation]:
+    """Parses a module, text or bytecode, and yields its `builtin.module` operation.
+
+    Raises NotIR, or ToolError where there are no bindings.
+    """
+    try:
         from iree.compiler import ir
     except ImportError as error:
         message = f"the Python bindings of IREE's compiler cannot be imported: {error}\n  Python: {sys.executable}"
         raise ToolError(Problem(message, hint="pip install iree-base-compiler")) from error
 
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ModelError(Problem(f"cannot read the module: {error.strerror}", Place(str(path)))) from error
     with ir.Context(), ir.Location.unknown():
         try:
             module = ir.Module.parse(data)
         except Exception as error:  # the bindings raise MLIRError, ValueError or UnicodeDecodeError
-            written_by = f"written by iree-compile {compiler}, " if compiler else ""
-            raise ModelError(
-                Problem(
-                    f"the module cannot be parsed: {written_by}read with the Python bindings {bindings_version()}\n"
-                    f"  {shorten(str(error), 600)}",
-                    Place(str(path)),
-                    "an iree-base-compiler of the same version as iree-compile",
-                )
-            ) from error
+            raise NotIR(error) from error
         yield module.operation
 
 
@@ -116,6 +143,12 @@ def integer(attribute: Attribute) -> int:
     from iree.compiler import ir
 
     return int(ir.IntegerAttr(attribute).value)
+
+
+def line(operation: Operation) -> int | None:
+    """The line of the text that an operation was parsed from, 1-based; None where it does not say."""
+    location = operation.location
+    return int(location.start_line) if location.is_a_file() and location.start_line > 0 else None
 
 
 def is_public(operation: Operation) -> bool:
