@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from dispatchgen.errors import OutputError, Place, Problem
@@ -49,3 +51,17 @@ def sha256_of(path: Path) -> str:
         while block := stream.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
+
+
+@contextmanager
+def work_folder() -> Iterator[Path]:
+    """A temporary folder, removed at the end. Raises OutputError where none can be made, or written in."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="dispatchgen-") as folder:
+            yield Path(folder)
+    except OSError as error:
+        file = error.filename if isinstance(error.filename, str) else None
+        if file is not None and not Path(file).is_relative_to(tempfile.gettempdir()):
+            raise OutputError(Problem(f"cannot use the file: {error.strerror}", Place(file))) from error
+        message = f"cannot work in the temporary folder: {error.strerror}"
+        raise OutputError(Problem(message, Place(file), "set TMPDIR to a folder with free space")) from error

@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from dispatchgen.errors import DispatchgenError, LockError, ModelError, OutputError, Place, Problem
+from dispatchgen.errors import DispatchgenError, LockError, ModelError, Place, Problem
 from dispatchgen.extract.schema import BackendDispatches, Call
-from dispatchgen.files import sha256_of
+from dispatchgen.files import sha256_of, work_folder
 from dispatchgen.iree.configure import DEFAULT_TIMEOUT, configure, import_source, source_path
 from dispatchgen.iree.tools import CompilerTools
 from dispatchgen.lock.compare import Difference, added_functions, compare, stale_parts
@@ -141,7 +140,7 @@ def make_lock(
     calls: dict[str, tuple[Call, ...]] = {}
     locks: dict[str, BackendDispatches] = {}
     errors: list[DispatchgenError] = []
-    with _work_folder() as folder:
+    with work_folder() as folder:
         imported = import_source(tools, suite, model, folder, timeout)
         for backend in _backends(suite, model):
             work_dir = folder / backend.id
@@ -274,20 +273,6 @@ def raise_all(errors: Sequence[DispatchgenError]) -> None:
         raise errors[0]
     if errors:
         raise DispatchgenError(*(problem for error in errors for problem in error.problems))
-
-
-@contextmanager
-def _work_folder() -> Iterator[Path]:
-    """A temporary folder. Raises OutputError where none can be made, or written in."""
-    try:
-        with tempfile.TemporaryDirectory(prefix="dispatchgen-") as folder:
-            yield Path(folder)
-    except OSError as error:
-        file = error.filename if isinstance(error.filename, str) else None
-        if file is not None and not Path(file).is_relative_to(tempfile.gettempdir()):
-            raise OutputError(Problem(f"cannot use the file: {error.strerror}", Place(file))) from error
-        message = f"cannot work in the temporary folder: {error.strerror}"
-        raise OutputError(Problem(message, Place(file), "set TMPDIR to a folder with free space")) from error
 
 
 def _run(
