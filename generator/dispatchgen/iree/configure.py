@@ -113,9 +113,27 @@ def configure(
     source = imported if imported is not None else import_source(tools, suite, model, work_dir, timeout)
     output = work_dir / "configured.mlir"
     command = configure_command(tools, model, backend, source.absolute(), output.absolute())
+    # Relative paths in the user's flags start at the suite's folder.
+    run_compiler(command, model, backend, source, suite.root, timeout)
+    return output
+
+
+def run_compiler(
+    command: Sequence[str], model: Model, backend: Backend, source: Path, cwd: Path, timeout: float = DEFAULT_TIMEOUT
+) -> None:
+    """Runs a command of iree-compile on a model, or on what an earlier phase made of it.
+
+    Args:
+      source: The input, as messages are to name it.
+      cwd: Working folder.
+      timeout: Time limit, in seconds.
+
+    Raises:
+      ModelError: the program is malformed, or does not compile for this backend.
+      ToolError: the compiler crashed, was killed, or ran past the time limit.
+    """
     try:
-        # Relative paths in the user's flags start at the suite's folder.
-        result = process.run(command, timeout=timeout, check=False, cwd=suite.root)
+        result = process.run(command, timeout=timeout, check=False, cwd=cwd)
     except ToolError as error:
         raise _of_model(model, error.problems[0], ToolError) from None
     if result.returncode < 0 or messages.is_crash(result.stderr):
@@ -126,7 +144,6 @@ def configure(
             raise _of_model(model, process.failure(result), ModelError)
         where = f"model {model.name} on backend {backend.name}"
         raise ModelError(*(Problem(f"{where}: {p.message}", _as_given(p.place, source)) for p in problems))
-    return output
 
 
 def diagnostics(stderr: str, limit: int = _ERRORS_SHOWN) -> Sequence[Problem]:
