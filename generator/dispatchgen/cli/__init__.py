@@ -22,6 +22,7 @@ _COMMANDS = {
     "lock": "Write or check the lock files: which dispatches each model has.",
     "generate": "Write the build files.",
     "extract": "Write the benchmark modules of a configured module (called by the build).",
+    "check-outputs": "Compare a substitute's outputs with those of the compiler's own kernel (called by tests).",
     "run": "Lock, build and run the benchmarks and print a table of the results.",
     "doctor": "Say which tools were found, where, and which devices answer.",
     "schema": "Print the JSON schema of the manifest.",

@@ -64,8 +64,8 @@ class CheckSpec(Data):
     version: int = Field(default=CHECK_VERSION, description="Version of this format.")
     dispatch: str = Field(description="Stable name of the dispatch.")
     guard: int = Field(description="Bytes before and behind each binding in its buffer.")
-    tolerance: float | None = Field(
-        description="Largest difference |a - b| / max(1, |a|) of an element that is no disagreement; null: not stated."
+    tolerance: float = Field(
+        description="Largest |a - b| / max(1, |a|) of floats, and |a - b| of integers, that is no disagreement."
     )
     benchmarks: tuple[CheckedBenchmark, ...]
 
@@ -97,9 +97,7 @@ class CheckModule:
     spec: CheckSpec
 
 
-def check_module(
-    original: str, substitute: str, dispatch: Dispatch, device: str, tolerance: float | None
-) -> CheckModule:
+def check_module(original: str, substitute: str, dispatch: Dispatch, device: str, tolerance: float) -> CheckModule:
     """The check module of a substitute.
 
     Args:
@@ -157,7 +155,7 @@ def _kernel(executable: ir.Operation, name: str, export: str) -> _Kernel:
     return _Kernel(executable.get_asm(use_local_scope=True), symbol, target)
 
 
-def _spec(executable: ir.Operation, dispatch: Dispatch, tolerance: float | None) -> CheckSpec:
+def _spec(executable: ir.Operation, dispatch: Dispatch, tolerance: float) -> CheckSpec:
     index, boolean = elements.index_elements(executable), elements.boolean_elements(executable)
 
     def values(element: str) -> Values:

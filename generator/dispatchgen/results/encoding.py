@@ -1,0 +1,147 @@
+"""The bytes of elements as IREE keeps them in buffers: seeded ones to give to kernels, and numbers to compare.
+
+Little-endian; elements of less than a byte are packed, the first in the low bits.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Numbers: TypeAlias = npt.NDArray[Any]
+
+#: Above the largest random integer. Small, so that sums of products stay exact.
+_INTEGER_LIMIT = 8
+
+_NUMPY: Mapping[str, np.dtype[Any]] = {
+    "f16": np.dtype("<f2"),
+    "f32": np.dtype("<f4"),
+    "f64": np.dtype("<f8"),
+    "complex<f32>": np.dtype("<c8"),
+    "complex<f64>": np.dtype("<c16"),
+    "i8": np.dtype("<i1"),
+    "i16": np.dtype("<i2"),
+    "i32": np.dtype("<i4"),
+    "i64": np.dtype("<i8"),
+    "index": np.dtype("<i8"),
+}
+#: MLIR's small floats: f8E4M3FN, f8E5M2, f4E2M1FN... F: no infinities; N: NaN in one code; UZ: no negative zero.
+_SMALL_FLOAT = re.compile(r"f(?P<bits>[48])E(?P<exponent>\d)M(?P<mantissa>\d)(?P<suffix>FNUZ|FN|)")
+
+
+def element_bits(element: str) -> int | None:
+    """Bits that an element takes; None where its bytes are not known, as of `i1`, which IREE packs or not."""
+    if element in _NUMPY:
+        return _NUMPY[element].itemsize * 8
+    if element in ("bf16", "i4"):
+        return int(element.lstrip("bfi"))
+    if match := _SMALL_FLOAT.fullmatch(element):
+        return int(match["bits"])
+    return None
+
+
+def is_integer(element: str) -> bool:
+    """Whether an element type holds integers."""
+    return element == "index" or element.startswith("i")
+
+
+def decode(element: str, data: bytes) -> Numbers:
+    """The numbers in `data`, as float64, complex128 or int64; bytes at the end that fill no element are left out."""
+    count = len(data) * 8 // _bits(element)
+    numbers: Numbers
+    if element in _NUMPY:
+        dtype = _NUMPY[element]
+        numbers = np.frombuffer(data, dtype, count)
+        return numbers.astype({"f": "f8", "c": "c16", "i": "i8"}[dtype.kind])
+    if element == "bf16":
+        numbers = np.frombuffer(data, "<u2", count).astype("<u4") << 16
+        return numbers.view("<f4").astype("f8")
+    numbers = np.frombuffer(data, np.uint8)
+    if _bits(element) == 4:
+        numbers = np.stack([numbers & 0xF, numbers >> 4], axis=-1).reshape(-1)
+    if element == "i4":
+        return numbers.astype("i8")
+    table = _small_floats(element)
+    return table[numbers]
+
+
+def random_bytes(element: str, length: int, seed: Sequence[int]) -> bytes:
+    """Elements for `length` bytes: floats in [-1, 1], small non-negative integers. Equal seeds give equal bytes."""
+    generator = np.random.default_rng(seed)
+    count = length * 8 // _bits(element)
+    if is_integer(element):
+        integers: Numbers = generator.integers(0, _INTEGER_LIMIT, count)
+        return _packed(integers) if element == "i4" else integers.astype(_NUMPY[element]).tobytes()
+    if _SMALL_FLOAT.fullmatch(element):
+        codes = generator.choice(np.flatnonzero(np.abs(_small_floats(element)) <= 1), count)
+        return _packed(codes) if _bits(element) == 4 else codes.astype(np.uint8).tobytes()
+    if element == "bf16":
+        halves = generator.uniform(-1, 1, count).astype("<f4").view("<u4") >> 16
+        return halves.astype("<u2").tobytes()
+    numbers: Numbers = generator.uniform(-1, 1, count)
+    if element.startswith("complex"):
+        numbers = numbers + 1j * generator.uniform(-1, 1, count)
+    return numbers.astype(_NUMPY[element]).tobytes()
+
+
+def boolean_bytes(element: str, length: int, seed: Sequence[int]) -> bytes:
+    """Elements of 0 or 1 for `length` bytes. Equal seeds give equal bytes."""
+    bits = _bits(element)
+    numbers: Numbers = np.random.default_rng(seed).integers(0, 2, length * 8 // bits)
+    return _packed(numbers) if bits == 4 else numbers.astype(f"<i{bits // 8}").tobytes()
+
+
+def errors(expected: Numbers, found: Numbers) -> Numbers:
+    """How far numbers are from what is expected: relative to it where it is above 1; of integers the difference.
+
+    Infinite where that has no number, as where one of two is NaN.
+    """
+    with np.errstate(all="ignore"):
+        if expected.dtype.kind == "i":
+            # Large integers that differ may be the same number as floats.
+            return np.where(expected == found, 0.0, np.maximum(np.abs(expected.astype("f8") - found), 1.0))
+        relative = np.abs(expected - found) / np.maximum(np.abs(expected), 1.0)
+        same = (expected == found) | (np.isnan(expected) & np.isnan(found))
+        result: Numbers = np.where(same, 0.0, np.where(np.isnan(relative), np.inf, relative))
+        return result
+
+
+def _bits(element: str) -> int:
+    bits = element_bits(element)
+    assert bits is not None
+    return bits
+
+
+def _packed(codes: Numbers) -> bytes:
+    """Two codes of four bits in each byte."""
+    packed: Numbers = codes[0::2] | codes[1::2] << 4
+    return packed.astype(np.uint8).tobytes()
+
+
+@functools.cache
+def _small_floats(element: str) -> Numbers:
+    """The value of each code of a small float type."""
+    match = _SMALL_FLOAT.fullmatch(element)
+    assert match is not None
+    exponent_bits, mantissa_bits, suffix = int(match["exponent"]), int(match["mantissa"]), match["suffix"]
+    codes = np.arange(1 << int(match["bits"]))
+    mantissa = codes & ((1 << mantissa_bits) - 1)
+    exponent = (codes >> mantissa_bits) & ((1 << exponent_bits) - 1)
+    negative = codes >> (exponent_bits + mantissa_bits) == 1
+    bias = (1 << (exponent_bits - 1)) - (0 if suffix == "FNUZ" else 1)
+    significand = mantissa / (1 << mantissa_bits) + (exponent > 0)
+    values = significand * 2.0 ** (np.maximum(exponent, 1) - bias)
+    highest = exponent == (1 << exponent_bits) - 1
+    if suffix == "FNUZ":
+        values[negative & (values == 0)] = np.nan
+    elif suffix == "":
+        values[highest] = np.where(mantissa[highest] == 0, np.inf, np.nan)
+    elif match["bits"] == "8":
+        values[highest & (mantissa == (1 << mantissa_bits) - 1)] = np.nan
+    table: Numbers = np.where(negative, -values, values)
+    return table
