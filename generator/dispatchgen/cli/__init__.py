@@ -23,6 +23,8 @@ _COMMANDS = {
     "generate": "Write the build files.",
     "extract": "Write the benchmark modules of a configured module (called by the build).",
     "check-outputs": "Compare a substitute's outputs with those of the compiler's own kernel (called by tests).",
+    "substitute": "Write the benchmark modules of a substitute (called by the build).",
+    "substitute-model": "Write a program with substitutes in it (called by the build).",
     "run": "Lock, build and run the benchmarks and print a table of the results.",
     "doctor": "Say which tools were found, where, and which devices answer.",
     "schema": "Print the JSON schema of the manifest.",

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 
 #: IREE numbers the dispatches of a function; the number shifts when an operation is added in front.
 _EXPORT = re.compile(r".*_dispatch_\d+_(?P<operation>.+)", re.DOTALL)
+_NUMBER = re.compile(r"(?P<function>.*_dispatch_)\d+(?P<rest>(?:_.+)?)", re.DOTALL)
 _NUMBERED = re.compile(r".*_dispatch_\d+", re.DOTALL)
 #: Longest name of a dispatch without its number, in characters: file systems allow 255 with what is added.
 _LENGTH = 100
 #: Names that the build tree and the targets of the Bazel rules (private/check.bzl) use themselves.
-_RESERVED = frozenset({"benchmarks", "dispatches", "drift", "model", "smoke", "sources"})
+_RESERVED = frozenset(
+    {"benchmarks", "configured", "dispatches", "drift", "model", "smoke", "sources", "substitutions"}
+)
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,16 @@ def operation_of(export: str) -> str:
     if match := _EXPORT.fullmatch(export):
         return match["operation"]
     return "dispatch" if _NUMBERED.fullmatch(export) else export
+
+
+def same_but_for_number(symbol: str, other: str) -> bool:
+    """Whether two of IREE's symbols differ in the number of the dispatch alone, which shifts."""
+    return symbol == other or _unnumbered(symbol) == _unnumbered(other) is not None
+
+
+def _unnumbered(symbol: str) -> tuple[str, str] | None:
+    match = _NUMBER.fullmatch(symbol)
+    return (match["function"], match["rest"]) if match else None
 
 
 def base_name(operation: str) -> str:

@@ -68,9 +68,14 @@ class NotIR(Exception):
 
 
 def _message(diagnostic: Any) -> tuple[int | None, int | None, str]:
-    place = re.search(r":(\d+):(\d+)\)$", str(diagnostic.location))
-    line, column = (int(place[1]), int(place[2])) if place else (None, None)
+    line, column = _line_and_column(diagnostic.location)
     return line, column, str(diagnostic.message).strip()
+
+
+def _line_and_column(location: Any) -> tuple[int | None, int | None]:
+    """Of a location such as `loc("-":3:5)`. Its text is the same in all releases of the bindings, its class is not."""
+    place = re.search(r":(\d+):(\d+)\)$", str(location))
+    return (int(place[1]), int(place[2])) if place and place[1] != "0" else (None, None)
 
 
 @contextmanager
@@ -147,8 +152,7 @@ def integer(attribute: Attribute) -> int:
 
 def line(operation: Operation) -> int | None:
     """The line of the text that an operation was parsed from, 1-based; None where it does not say."""
-    location = operation.location
-    return int(location.start_line) if location.is_a_file() and location.start_line > 0 else None
+    return _line_and_column(operation.location)[0]
 
 
 def is_public(operation: Operation) -> bool:

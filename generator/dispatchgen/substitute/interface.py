@@ -77,9 +77,10 @@ class Executable:
     exports: tuple[Export, ...]
     accesses: tuple[Access, ...]
     phase: Phase | None  #: None: cannot be told, as of an executable that calls an object.
-    has_objects: bool
+    is_external: bool  #: Whether all of its code is in objects: its exports are called like their entry points.
     text: str  #: The operation on its own, without locations.
     benchmark_text: str  #: The same with alignments as benchmark modules have them.
+    located_text: str  #: The same as `text`, with locations.
     line: int | None  #: Line in the file.
 
     @property
@@ -115,11 +116,18 @@ def _executable(operation: ir.Operation) -> Executable:
         exports=tuple(_export(op) for op in _children(variant, "hal.executable.export")) if variant is not None else (),
         accesses=tuple(access for op in inner if (access := _access(op)) is not None),
         phase=_phase({op.name for op in inner}),
-        has_objects=variant is not None and "objects" in variant.attributes,
+        is_external=variant is not None
+        and "objects" in variant.attributes
+        and not _children(variant, "builtin.module"),
         text=operation.get_asm(use_local_scope=True),
         benchmark_text=limit_alignments(operation).get_asm(use_local_scope=True),
+        located_text=operation.get_asm(use_local_scope=True, enable_debug_info=True),
         line=ir.line(operation),
     )
+
+
+def _is_external(variant: ir.Operation) -> bool:
+    return "objects" in variant.attributes and not _children(variant, "builtin.module")
 
 
 def _children(operation: ir.Operation, name: str) -> list[ir.Operation]:

@@ -1,0 +1,101 @@
+"""What a substitute replaces: a dispatch of the build, as its benchmark module has it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from dispatchgen.errors import ModelError, Place, Problem, SubstitutionError
+from dispatchgen.extract.schema import BackendDispatches, Dispatch
+from dispatchgen.iree import ir
+from dispatchgen.lock.drift import SKIPPED
+from dispatchgen.substitute.interface import Executable, read_executables
+
+
+@dataclass(frozen=True)
+class Original:
+    """A dispatch and its benchmark module."""
+
+    dispatch: Dispatch
+    module: str  #: Text of the benchmark module.
+    device: str  #: Text of the `util.global` of the device that it runs on.
+    executable: Executable  #: With the stable names of the benchmark module.
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A dispatch of the lock that the program does not have any more, where drift is allowed."""
+
+    name: str
+    reason: str
+
+
+def read_index(path: Path) -> BackendDispatches:
+    """What extraction found in this build. Raises ModelError where the file cannot be read."""
+    place = Place(str(path))
+    try:
+        return BackendDispatches.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise ModelError(Problem(f"cannot read the list of dispatches: {error.strerror}", place)) from None
+    except ValidationError as error:
+        message = f"this is no list of dispatches of this version of dispatchgen: {error.errors()[0]['msg']}"
+        raise ModelError(Problem(message, place)) from None
+
+
+def skipped_reason(path: Path) -> str | None:
+    """Why there is a placeholder in place of a module; None: there is a module.
+
+    Raises ModelError where the file cannot be read.
+    """
+    try:
+        with path.open(encoding="utf-8", errors="replace") as stream:
+            first = stream.readline()
+    except OSError as error:
+        raise ModelError(Problem(f"cannot read the module: {error.strerror}", Place(str(path)))) from None
+    return first.removeprefix(SKIPPED).rstrip("\n") if first.startswith(SKIPPED) else None
+
+
+def read_originals(folder: Path, names: Sequence[str]) -> list[Original | Missing]:
+    """The dispatches of these names, from the folder that extraction wrote.
+
+    Raises:
+      SubstitutionError: there is no dispatch of a name.
+      ModelError: a file cannot be read.
+    """
+    index = read_index(folder / "index.json")
+    dispatches = {dispatch.name: dispatch for dispatch in index.dispatches}
+    found: list[Original | Missing] = []
+    problems = []
+    for name in names:
+        path = folder / f"{name}.mlir"
+        if path.is_file() and (reason := skipped_reason(path)) is not None:
+            found.append(Missing(name, reason))
+        elif name in dispatches:
+            found.append(_read(path, dispatches[name]))
+        else:
+            problems.append(_unknown(name, list(dispatches), folder))
+    if problems:
+        raise SubstitutionError(*problems)
+    return found
+
+
+def _unknown(name: str, names: Sequence[str], folder: Path) -> Problem:
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"one of: {', '.join(names)}"
+    return Problem(f"there is no dispatch {name!r} to substitute", Place(str(folder)), hint)
+
+
+def _read(path: Path, dispatch: Dispatch) -> Original:
+    with ir.read_module(path) as module:
+        (executable,) = read_executables(module)
+        device = next(op for op in ir.body(module) if op.name == "util.global" and _is_device(op))
+        device_text = device.get_asm(use_local_scope=True)
+    return Original(dispatch, path.read_text(encoding="utf-8"), device_text, executable)
+
+
+def _is_device(operation: ir.Operation) -> bool:
+    return str(operation.attributes["type"]) == "!hal.device"

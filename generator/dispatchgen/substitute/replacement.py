@@ -1,0 +1,123 @@
+"""From a substitute's file to the configured executables that stand in place of the compiler's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dispatchgen.errors import Place, Problem, SubstitutionError
+from dispatchgen.extract.emit import rename_symbols
+from dispatchgen.iree import ir
+from dispatchgen.substitute.check import Fit, fit
+from dispatchgen.substitute.interface import Executable, Phase, read_executables
+from dispatchgen.substitute.original import Original
+from dispatchgen.substitute.schema import Kind
+from dispatchgen.substitute.source import Compiler, configure_executable
+from dispatchgen.substitute.splice import rename_reference, replace_executables
+
+
+@dataclass(frozen=True)
+class Substitute:
+    """A file, and what is said of it."""
+
+    substitution: str  #: Id of the substitution.
+    kind: Kind
+    file: Path
+    entry: str | None = None  #: Entry point of an object; None: its only one.
+    workgroups: str | None = None  #: Affine map from an object's workload; None: the original's workgroup count.
+    any_target: bool = False  #: Whether it may be made for another target.
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """What stands in place of a dispatch's executable. It has the stable names of benchmark modules."""
+
+    text: str
+    benchmark_text: str  #: With alignments as benchmark modules have them.
+    export: str  #: The dispatch's export: an external object's is called like the entry point.
+    entry: str | None = None  #: Entry point of the object, where there is one.
+    target_differences: tuple[str, ...] = ()
+
+    def benchmark_module(self, original: Original) -> str:
+        """The benchmark module of the original with this in its place."""
+        executable, name = original.executable, original.dispatch.name
+        module = replace_executables(original.module, {executable.symbol: self.benchmark_text})
+        return rename_reference(module, executable.symbol, executable.variant, name, self.export)
+
+
+def make_replacements(
+    substitute: Substitute, originals: Sequence[Original], compiler: Compiler
+) -> dict[str, Replacement]:
+    """What replaces each of the originals, by the dispatch's name.
+
+    Raises:
+      SubstitutionError: the substitute does not fit, with all problems, or does not compile.
+      ToolError: the compiler crashed.
+    """
+    phase: Phase = "source" if substitute.kind == "source" else "configuration"
+    fits = _fits(substitute, originals, _read(substitute.file), phase)
+    make = _of_source if phase == "source" else _of_configuration
+    return {
+        original.dispatch.name: make(substitute, each, original, compiler)
+        for original, each in zip(originals, fits, strict=True)
+    }
+
+
+def _of_configuration(_: Substitute, each: Fit, original: Original, __: Compiler) -> Replacement:
+    text = _renamed(each.executable.text, each, original)
+    benchmark_text = _renamed(each.executable.benchmark_text, each, original)
+    return _replacement(text, benchmark_text, each, original)
+
+
+def _of_source(substitute: Substitute, each: Fit, original: Original, compiler: Compiler) -> Replacement:
+    source = _renamed(each.executable.located_text, each, original)
+    configured = configure_executable(compiler, original.device, source, str(substitute.file))
+    return _replacement(configured.text, configured.benchmark_text, each, original)
+
+
+def _replacement(text: str, benchmark_text: str, each: Fit, original: Original) -> Replacement:
+    export = _export_names(each)[original.dispatch.name]
+    return Replacement(text, benchmark_text, export, target_differences=each.target_differences)
+
+
+def _read(file: Path) -> list[Executable]:
+    """The executables of a file. Raises SubstitutionError where it cannot be read or parsed."""
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise SubstitutionError(Problem(f"cannot read the substitute: {error.strerror}", Place(str(file)))) from None
+    try:
+        with ir.parse_module(data) as module:
+            return read_executables(module)
+    except ir.NotIR as error:
+        places = [(Place(str(file), line, column), text) for line, column, text in error.messages]
+        raise SubstitutionError(*(Problem(f"it cannot be parsed: {text}", place) for place, text in places)) from None
+
+
+def _fits(
+    substitute: Substitute, originals: Sequence[Original], executables: Sequence[Executable], phase: Phase
+) -> list[Fit]:
+    """How a file fits each of the originals. Raises SubstitutionError with the problems of all."""
+    fits, problems = [], []
+    for original in originals:
+        found = fit(original, executables, phase, str(substitute.file), any_target=substitute.any_target)
+        if isinstance(found, Fit):
+            fits.append(found)
+        else:
+            problems += found
+    if problems:
+        raise SubstitutionError(*problems)
+    return fits
+
+
+def _export_names(each: Fit) -> dict[str, str]:
+    """The original's exports and what they are called in the replacement, which is also what they must be called."""
+    is_external = each.executable.is_external
+    return {old.name: new.name if is_external else old.name for old, new in each.exports}
+
+
+def _renamed(text: str, each: Fit, original: Original) -> str:
+    names = _export_names(each)
+    exports = {new.name: names[old.name] for old, new in each.exports}
+    return rename_symbols(text, each.executable.symbol, original.executable.symbol, exports)
