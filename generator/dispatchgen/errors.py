@@ -67,6 +67,10 @@ class ShapeError(ModelError):
     """The program itself rejects the input shapes it was given."""
 
 
+class SubstitutionError(DispatchgenError):
+    """A substitute does not fit what it is to replace, or there is nothing for it to replace."""
+
+
 class LockError(DispatchgenError):
     """A lock file cannot be read: another version, edited by hand, not JSON."""
 

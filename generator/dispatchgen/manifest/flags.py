@@ -9,7 +9,8 @@ from dispatchgen.manifest.names import show
 _STAGES = "dispatchgen compiles in stages and sets it"
 _OUTPUT = "dispatchgen chooses the output files"
 _BACKEND = "set `target_device` and `local_backend` of a backend instead"
-_SUBSTITUTE = "substitution of executables does not belong in flags"
+_SUBSTITUTE = "list it under `substitutions` of the model instead, where it is checked and stands beside the original"
+_PREPROCESS = "it replaces executables, and no benchmark would say so"
 _DUMP = "it writes files that the build does not know"
 _STOPS = "the compiler would not compile"
 
@@ -52,7 +53,7 @@ _COMPILE = {
 _COMPILE_PREFIXES = {
     "iree-hal-substitute-executable-": _SUBSTITUTE,
     "iree-hal-dump-executable-": _DUMP,
-    "iree-hal-preprocess-executables-": _SUBSTITUTE,
+    "iree-hal-preprocess-executables-": _PREPROCESS,
 }
 
 _RUN_SETTINGS = "set it under `run` instead"

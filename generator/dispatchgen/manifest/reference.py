@@ -14,6 +14,7 @@ from dispatchgen.manifest.document import MAX_BYTES, MAX_DEPTH, MAX_NODES
 from dispatchgen.manifest.flags import refused_flags
 from dispatchgen.manifest.inputs import ELEMENT_TYPES
 from dispatchgen.manifest.names import MAX_NAME
+from dispatchgen.manifest.objects import OBJECT_SUFFIXES
 from dispatchgen.manifest.resolve import MAX_ALL_SHAPES
 from dispatchgen.manifest.schema import json_schema
 from dispatchgen.manifest.shapes import MAX_SHAPES
@@ -60,6 +61,16 @@ models:
     backend_flags:
       gpu: [--iree-vulkan-target=rdna3]
     labels: [large]
+    substitutions:
+      by hand:
+        dispatch: {{operation: matmul_like_*}}
+        object: kernels/matmul.c
+        inputs: [kernels/tile.h]
+        workgroups: (w0) -> (w0 ceildiv 64, 1, 1)
+        check: {{tolerance: 1.0e-5}}
+      softmax: {{dispatch: softmax_2xDxf32, configuration: softmax.mlir, backends: [cpu]}}
+    combinations:
+      both: [by hand, softmax]
   digits:
     source: {{package: onnx, path: backend/test/data/light/light_squeezenet.onnx}}
     backends: [cpu]
@@ -82,6 +93,9 @@ _SECTIONS = {
     "PackagedSource": "Source in a package",
     "TypedInput": "Input as a mapping",
     "ShapeSection": "Shape",
+    "SubstitutionSection": "Substitution",
+    "OperationSelector": "Dispatches of an operation",
+    "CheckSection": "Check of a substitution",
     "PresetSection": "Preset",
     "RunSection": "Run",
 }
@@ -94,7 +108,7 @@ def reference_page() -> str:
     for name, title in _SECTIONS.items():
         section = schema["$defs"][name] if name else schema
         parts.append(f"## {title}\n\n{section['description']}\n\n" + "\n".join(_table(section)) + "\n")
-    return "\n".join([*parts, _inputs(), _names(), _flags(), _limits()])
+    return "\n".join([*parts, _inputs(), _folders(), _names(), _flags(), _limits()])
 
 
 def _table(section: dict[str, Any]) -> Iterator[str]:
@@ -164,11 +178,29 @@ Without `inputs` the types are read from the program, which has to be static the
 """
 
 
+def _folders() -> str:
+    objects = ", ".join(
+        f"{' and '.join(f'`{end}`' for end in ends)} for {generator}" for generator, ends in OBJECT_SUFFIXES.items()
+    )
+    return f"""\
+## Folders of substitutes
+
+The files of a `directory` are named as iree-compile names the executables that it dumps:
+`<module>_<executable>.<suffix>`, optionally with the variant: `<module>_<executable>_<variant>.<suffix>`. The module may
+be left out, and the dispatch's stable name can stand in place of both. What ends in `.mlir` or `.mlirbc` is a source, or
+a configuration where the name begins with `configured_`; objects end in {objects}.
+
+Files whose names begin with a dot, and folders in the folder, are not looked at. A file of another kind is an error; so
+are a file that is named after no dispatch, and two for one dispatch. A new file in the folder counts when build files are
+generated next; `dispatchgen generate --check` tells.
+"""
+
+
 def _names() -> str:
     return f"""\
 ## Names and paths
 
-Models, backends and presets can have any name of up to {MAX_NAME} characters. In targets, files and symbols each
+Models, backends, presets, substitutions and combinations can have any name of up to {MAX_NAME} characters. In targets, files and symbols each
 character other than letters, digits and `_` becomes `_`, and a digit in front gets a `_` before it. Two names that
 become the same, or differ in case only, are an error. A reference to a name can be the name or what became of it.
 Labels of shapes are made likewise.

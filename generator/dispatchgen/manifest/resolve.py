@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import functools
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
-from dispatchgen.errors import Problem
 from dispatchgen.manifest import sources
-from dispatchgen.manifest.document import Document
+from dispatchgen.manifest.checks import Checks, Path_
 from dispatchgen.manifest.inputs import data_problem, symbols_of
 from dispatchgen.manifest.names import MAX_NAME, did_you_mean, make_device_id, make_id, misspelled_driver, show
+from dispatchgen.manifest.resolve_substitutions import SubstitutionResolver
 from dispatchgen.manifest.schema import (
     DEFAULT_BACKENDS,
     BackendSection,
     DeviceSection,
-    Manifest,
     ModelSection,
     PresetSection,
     RunSection,
@@ -32,26 +26,9 @@ MAX_ALL_SHAPES = 100_000
 #: Ids of models that would meet a folder of the build tree (compared without case).
 _TAKEN_IDS = ("cmakefiles", "results", "testing")
 
-Path_ = tuple[str | int, ...]
-_T = TypeVar("_T")
 
-
-@dataclass
-class Resolver:
-    """Turns a manifest into a suite and collects what is wrong on the way.
-
-    `broken` holds the names of models and backends that are in the document but could not be read: a reference to one
-    of them is not an error of its own.
-    """
-
-    manifest: Manifest
-    document: Document
-    path: Path
-    broken: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._root = Path(os.path.realpath(self.path.parent))
+class Resolver(Checks):
+    """Turns a manifest into a suite and collects what is wrong on the way."""
 
     def suite(self) -> Suite:
         """The suite; what is wrong is in `problems`, and left out here."""
@@ -59,37 +36,19 @@ class Resolver:
         sections = self.manifest.backends
         if sections is None:
             sections = {name: BackendSection.model_validate(backend) for name, backend in DEFAULT_BACKENDS.items()}
-        self._check_ids("backends", sections)
-        self._check_ids("models", self.manifest.models)
-        self._check_ids("presets", self.manifest.presets)
+        self.check_ids(("backends", name) for name in sections)
+        self.check_ids((("models", name) for name in self.manifest.models), _TAKEN_IDS)
+        self.check_ids(("presets", name) for name in self.manifest.presets)
         backends = tuple(self._backend(name, section) for name, section in sections.items())
         models = tuple(self._model(name, section, backends, lines) for name, section in self.manifest.models.items())
         if sum(len(model.shapes) for model in models) > MAX_ALL_SHAPES:
-            self._add(("models",), f"too many shapes: at most {MAX_ALL_SHAPES} in all models together are allowed")
+            self.add(("models",), f"too many shapes: at most {MAX_ALL_SHAPES} in all models together are allowed")
         self._check_calls(models)
         suite = Suite(self.path, backends, models)
         presets = tuple(self._preset(name, section, suite) for name, section in self.manifest.presets.items())
         return Suite(self.path, backends, models, presets)
 
     # Names.
-
-    def _check_ids(self, kind: str, names: Iterable[str]) -> None:
-        first: dict[str, str] = {}
-        for name in names:
-            name_id = make_id(name)
-            other = first.setdefault(name_id.casefold(), name)
-            if not name:
-                self._add((kind, name), "a name cannot be empty", at_key=True)
-            elif len(name_id) > MAX_NAME:
-                message = f"the name {show(name)} is too long: {len(name)} characters, at most {MAX_NAME}"
-                self._add((kind, name), message, at_key=True)
-            elif kind == "models" and name_id.casefold() in _TAKEN_IDS:
-                self._add(
-                    (kind, name), f"{show(name)} is the name of a folder in build trees", "another name", at_key=True
-                )
-            elif other != name:
-                why = f"{show(name)} and {show(other)} both become {show(name_id)} in targets and files"
-                self._add((kind, name), f"{why} (case does not count there)", "rename one of them", at_key=True)
 
     def _check_calls(self, models: Sequence[Model]) -> None:
         """Build targets are named `<model>_<backend>`."""
@@ -100,20 +59,7 @@ class Resolver:
                 if other.id.casefold() != model.id.casefold():
                     target = show(f"{model.id}_{backend}")
                     why = f"{show(model.name)} and {show(other.name)} both need the target {target}"
-                    self._add(("models", model.name), why, "rename one of the models or backends", at_key=True)
-
-    def _ids(self, kind: str, path: Path_, names: Sequence[str], known: Mapping[str, str]) -> tuple[str, ...]:
-        """The ids that `names` (names or ids) refer to, each once; `known` maps names to ids."""
-        by_any = {name_id: name_id for name_id in known.values()} | dict(known)
-        found: dict[str, None] = {}
-        for index, name in enumerate(names):
-            if name in by_any:
-                found.setdefault(by_any[name])
-            elif name not in self.broken.get(kind, ()):
-                self._add(
-                    (*path, index), f"there is no {kind.removesuffix('s')} {show(name)}", did_you_mean(name, known)
-                )
-        return tuple(found)
+                    self.add(("models", model.name), why, "rename one of the models or backends", at_key=True)
 
     # Backends.
 
@@ -121,10 +67,10 @@ class Resolver:
         path: Path_ = ("backends", name)
         if section.target_device == "local" and section.local_backend is None:
             hint = "`local_backend: llvm-cpu` or `local_backend: vmvx`"
-            self._add(path, "the key `local_backend` is missing: `target_device: local` needs it", hint)
+            self.add(path, "the key `local_backend` is missing: `target_device: local` needs it", hint)
         if section.target_device != "local" and section.local_backend is not None:
             message = f"`local_backend` goes with `target_device: local` only, not with {show(section.target_device)}"
-            self._add((*path, "local_backend"), message, "remove it")
+            self.add((*path, "local_backend"), message, "remove it")
         return Backend(
             name,
             make_id(name),
@@ -146,16 +92,16 @@ class Resolver:
         for key, name, device in entries:
             device_id = make_device_id(name)
             if not device_id or len(device_id) > MAX_NAME:
-                self._add((*path, key), f"a device's name has 1 to {MAX_NAME} characters", at_key=True)
+                self.add((*path, key), f"a device's name has 1 to {MAX_NAME} characters", at_key=True)
             elif device_id.casefold() in devices:
-                self._add((*path, key), f"the device {show(device_id)} is there twice", at_key=True)
+                self.add((*path, key), f"the device {show(device_id)} is there twice", at_key=True)
             elif device.uri is None and (";" in name or not name.isprintable()):
                 message = "neither `;` nor line ends nor control characters are allowed in a device's URI"
-                self._add((*path, key), message, "give the device a `uri`", at_key=True)
+                self.add((*path, key), message, "give the device a `uri`", at_key=True)
             elif (driver := misspelled_driver(device.uri or name)) is not None:
                 # The runtime calls it absent, and an absent device is skipped: nothing would be measured, in silence.
                 message = f"{show(device.uri or name)} names no HAL driver of IREE"
-                self._add((*path, key), message, show(driver), at_key=True)
+                self.add((*path, key), message, show(driver), at_key=True)
             else:
                 devices[device_id.casefold()] = Device(
                     device_id, device.uri or name, tuple(device.run_flags), tuple(device.labels)
@@ -171,11 +117,14 @@ class Resolver:
         run = _merge_run(self.manifest.run, section.run)
         source = self._source(path, section)
         if section.import_flags and source.format != "onnx":
-            self._add((*path, "import_flags"), "`import_flags` are for `.onnx` sources only", "remove them")
+            self.add((*path, "import_flags"), "`import_flags` are for `.onnx` sources only", "remove them")
         if isinstance(section.inputs, dict) and section.entry is not None:
             for function in section.inputs.keys() - {section.entry}:
                 message = f"inputs of {show(function)}, but `entry` is {show(section.entry)}"
-                self._add((*path, "inputs", function), message, "remove one of them", at_key=True)
+                self.add((*path, "inputs", function), message, "remove one of them", at_key=True)
+        flags = self._compile_flags(path, section, backends, used)
+        variants = SubstitutionResolver(self, path, [backend for backend in backends if backend.id in used])
+        substitutions = variants.substitutions(section.substitutions)
         return Model(
             name=name,
             id=make_id(name),
@@ -186,11 +135,14 @@ class Resolver:
             inputs=inputs,
             shapes=self._shapes(path, section, inputs),
             backends=used,
-            compile_flags=self._compile_flags(path, section, backends, used),
+            compile_flags=flags,
+            flag_files=self._flag_files(backends, flags),
             labels=tuple(section.labels),
             bindings=section.bindings or self.manifest.bindings,
             drift=section.drift or self.manifest.drift,
             run=run,
+            substitutions=substitutions,
+            combinations=variants.combinations(section.combinations, substitutions),
             line=lines.get(name),
         )
 
@@ -198,7 +150,7 @@ class Resolver:
         if section.backends is None:
             return tuple(backend.id for backend in backends)
         known = {backend.name: backend.id for backend in backends}
-        return self._ids("backends", (*path, "backends"), section.backends, known)
+        return self.ids("backends", (*path, "backends"), section.backends, known)
 
     def _compile_flags(
         self, path: Path_, section: ModelSection, backends: Sequence[Backend], used: Sequence[str]
@@ -211,14 +163,26 @@ class Resolver:
             if name in self.broken.get("backends", ()):
                 continue
             if name not in by_any:
-                self._add(where, f"there is no backend {show(name)}", did_you_mean(name, known), at_key=True)
+                self.add(where, f"there is no backend {show(name)}", did_you_mean(name, known), at_key=True)
             elif by_any[name] not in flags:
-                self._add(
-                    where, f"the model does not use the backend {show(name)}", "add it to `backends`", at_key=True
-                )
+                self.add(where, f"the model does not use the backend {show(name)}", "add it to `backends`", at_key=True)
             else:
                 flags[by_any[name]] += tuple(more)
         return flags
+
+    def _flag_files(
+        self, backends: Sequence[Backend], flags: Mapping[str, Sequence[str]]
+    ) -> dict[str, tuple[str, ...]]:
+        """The files of the suite that flags name, by backend: the build has to notice when they change."""
+        found = {}
+        for backend in backends:
+            values = [
+                flag.partition("=")[2] for flag in (*backend.compile_flags, *flags.get(backend.id, ())) if "=" in flag
+            ]
+            files = {file for value in values if (file := sources.suite_file(value, self.root)) is not None}
+            if backend.id in flags and files:
+                found[backend.id] = tuple(sorted(files))
+        return found
 
     def _source(self, path: Path_, section: ModelSection) -> Source:
         source = section.source
@@ -226,7 +190,7 @@ class Resolver:
         where = (*path, "source") if package is None else (*path, "source", "path")
         if package is not None and not sources.package_folders(package):
             hint = "install it for the Python that runs dispatchgen"
-            self._add((*path, "source", "package"), f"there is no Python package {show(package)}", hint)
+            self.add((*path, "source", "package"), f"there is no Python package {show(package)}", hint)
             return Source(text, "mlir", package)
         fallback = Source(text, "mlir", package)
 
@@ -234,20 +198,16 @@ class Resolver:
             form = sources.source_format(text)
             if package is not None:
                 return Source(sources.checked_package_path(package, text), form, package)
-            return Source(self._suite_path(text), form)
+            return Source(sources.checked_suite_path(text, self.root, allow_outside=self.manifest.allow_outside), form)
 
-        return self._or_problem(where, check, fallback)
+        return self.or_problem(where, check, fallback)
 
     def _parameters(self, path: Path_, section: ModelSection) -> tuple[str, ...]:
         result = []
         for index, text in enumerate(section.parameters):
             scope, equals, file = text.rpartition("=")
-            checked = self._or_problem((*path, "parameters", index), functools.partial(self._suite_path, file), file)
-            result.append(f"{scope}{equals}{checked}")
+            result.append(f"{scope}{equals}{self.file((*path, 'parameters', index), file)}")
         return tuple(result)
-
-    def _suite_path(self, text: str) -> str:
-        return sources.checked_suite_path(text, self._root, allow_outside=self.manifest.allow_outside)
 
     def _shapes(
         self, path: Path_, section: ModelSection, inputs: Mapping[str | None, tuple[Input, ...]]
@@ -255,13 +215,13 @@ class Resolver:
         every = [value for values in inputs.values() for value in values]
         shapes, problems = expand_shapes(section.shapes, symbols_of(every))
         for problem in problems:
-            self._add((*path, "shapes", *problem.path), problem.message, problem.hint, at_key=problem.at_key)
+            self.add((*path, "shapes", *problem.path), problem.message, problem.hint, at_key=problem.at_key)
         if problems:
             return shapes
         for value in every:
             wrong = ((shape, data_problem(value, shape.symbols)) for shape in shapes if value.data is not None)
             if found := next(((shape, text) for shape, text in wrong if text), None):
-                self._add((*path, "inputs"), f"{found[1]} (at the shape {show(found[0].label)})")
+                self.add((*path, "inputs"), f"{found[1]} (at the shape {show(found[0].label)})")
         return shapes
 
     # Presets.
@@ -274,8 +234,8 @@ class Resolver:
         preset = Preset(
             name,
             make_id(name),
-            self._ids("models", (*path, "models"), section.models or (), known_models),
-            self._ids("backends", (*path, "backends"), section.backends or (), known_backends),
+            self.ids("models", (*path, "models"), section.models or (), known_models),
+            self.ids("backends", (*path, "backends"), section.backends or (), known_backends),
             tuple(dict.fromkeys(section.labels or ())),
         )
         labels = {label for model in suite.models for label in model.labels}
@@ -285,25 +245,13 @@ class Resolver:
             for index, label in enumerate(section.labels or ()):
                 if label not in labels:
                     hint = did_you_mean(label, sorted(labels))
-                    self._add((*path, "labels", index), f"nothing has the label {show(label)}", hint)
+                    self.add((*path, "labels", index), f"nothing has the label {show(label)}", hint)
             is_empty = not any(
                 preset.selects(model, suite.backend(backend)) for model in suite.models for backend in model.backends
             )
             if is_empty and len(self.problems) == before:
-                self._add(path, f"the preset {show(name)} selects nothing: no model on a backend fits all its keys")
+                self.add(path, f"the preset {show(name)} selects nothing: no model on a backend fits all its keys")
         return preset
-
-    # Problems.
-
-    def _or_problem(self, path: Path_, check: Callable[[], _T], fallback: _T) -> _T:
-        try:
-            return check()
-        except sources.SourceProblem as problem:
-            self._add(path, problem.message, problem.hint)
-            return fallback
-
-    def _add(self, path: Path_, message: str, hint: str | None = None, *, at_key: bool = False) -> None:
-        self.problems.append(Problem(message, self.document.place(path, at_key=at_key), hint))
 
 
 def _inputs(section: ModelSection) -> dict[str | None, tuple[Input, ...]]:

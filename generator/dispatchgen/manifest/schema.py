@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    PlainValidator,
-    Tag,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import BeforeValidator, ConfigDict, Field, PlainValidator, Tag, WithJsonSchema, model_validator
 
-from dispatchgen.manifest.flags import compile_flag_problem, import_flag_problem, run_flag_problem
+from dispatchgen.manifest.fields import CompileFlag, ImportFlag, NotEmpty, RunFlag, Section, Text, by_kind, require
 from dispatchgen.manifest.inputs import MAX_SIZE, make_input, parse_input
 from dispatchgen.manifest.names import show
+from dispatchgen.manifest.substitutions import SubstitutionSection
 from dispatchgen.manifest.suite import Bindings, Drift, Input
 
 #: Version of the manifest's format that this dispatchgen reads.
@@ -36,29 +25,6 @@ DEFAULT_BACKENDS: dict[str, Any] = {
         "devices": ["local-sync"],
     }
 }
-
-_T = TypeVar("_T")
-_NOT_TEXT = re.compile("[;\x00-\x1f\x7f-\x9f\u2028\u2029]")
-
-
-def _require(problem_of: Callable[[str], str | None]) -> AfterValidator:
-    """A check that raises what `problem_of` finds wrong with a text."""
-
-    def check(text: str) -> str:
-        if problem := problem_of(text):
-            raise ValueError(problem)
-        return text
-
-    return AfterValidator(check)
-
-
-def _text_problem(text: str) -> str | None:
-    # CMake's lists are separated by `;`, and flag files and CTest's labels by line ends.
-    if not text:
-        return "an empty text is not allowed here"
-    if _NOT_TEXT.search(text):
-        return "neither `;` nor line ends nor control characters are allowed here"
-    return None
 
 
 def _check_min_time(value: object) -> object:
@@ -81,42 +47,11 @@ def _word_problem(text: str) -> str | None:
     return None if re.fullmatch(r"[A-Za-z0-9_-]+", text) else "a name of letters, digits, `-` and `_` is needed"
 
 
-def _by_kind(**kinds: str) -> Discriminator:
-    """Chooses a branch of a union by the kind of YAML value: text, number, list or mapping, each tagged by its kind."""
-
-    def kind(value: object) -> str | None:
-        if isinstance(value, str):
-            return "text"
-        if isinstance(value, list):
-            return "list"
-        if isinstance(value, dict | BaseModel):
-            return "mapping"
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return "number"
-        return None
-
-    def chosen(value: object) -> str | None:
-        found = kind(value)
-        return found if found in kinds else None
-
-    expected = " or ".join(kinds.values())
-    return Discriminator(chosen, custom_error_type="kind", custom_error_message=expected)
-
-
-Text = Annotated[str, Field(min_length=1), _require(_text_problem)]
-Word = Annotated[str, Field(min_length=1), _require(_word_problem)]
-CompileFlag = Annotated[Text, _require(compile_flag_problem)]
-RunFlag = Annotated[Text, _require(run_flag_problem)]
-ImportFlag = Annotated[Text, _require(import_flag_problem)]
+Word = Annotated[str, Field(min_length=1), require(_word_problem)]
 Size = Annotated[int, Field(ge=0, le=MAX_SIZE)]
-NotEmpty = Annotated[list[_T], Field(min_length=1)]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class DeviceSection(_Section):
+class DeviceSection(Section):
     """A device that benchmarks of a backend run on."""
 
     uri: Text | None = Field(
@@ -130,7 +65,7 @@ class DeviceSection(_Section):
     )
 
 
-class BackendSection(_Section):
+class BackendSection(Section):
     """A target device with its compile flags, and the devices to run on. Without devices it is compiled for only."""
 
     target_device: Word = Field(
@@ -144,21 +79,21 @@ class BackendSection(_Section):
     compile_flags: list[CompileFlag] = Field(default=[], description="More flags for `iree-compile`.")
     devices: Annotated[
         Annotated[NotEmpty[Text], Tag("list")] | Annotated[dict[str, DeviceSection], Tag("mapping")],
-        _by_kind(list="a list of device URIs", mapping="a mapping of device names"),
+        by_kind(list="a list of device URIs", mapping="a mapping of device names"),
     ] = Field(default={}, description="The devices to run on: a list of URIs, or a mapping from a name to a device.")
     labels: list[Text] = Field(default=[], description="Labels of all tests on this backend.")
 
 
-class PackagedSource(_Section):
+class PackagedSource(Section):
     """A file that an installed Python package ships."""
 
-    package: Annotated[str, _require(_package_problem)] = Field(
+    package: Annotated[str, require(_package_problem)] = Field(
         description="Import name of the package. It is looked for, not imported."
     )
     path: Text = Field(description="Path of the file, relative to the package's folder.")
 
 
-class TypedInput(_Section):
+class TypedInput(Section):
     """An input as a mapping, for values that are long or are written as a list."""
 
     type: Annotated[str, Field(min_length=1)] = Field(
@@ -173,12 +108,12 @@ class TypedInput(_Section):
                     Annotated[
                         Annotated[int | float, Tag("number")]
                         | Annotated[Annotated[str, Field(min_length=1)], Tag("text")],
-                        _by_kind(number="a number", text="a symbol"),
+                        by_kind(number="a number", text="a symbol"),
                     ]
                 ],
                 Tag("list"),
             ],
-            _by_kind(number="a number", text="a symbol", list="a list of them"),
+            by_kind(number="a number", text="a symbol", list="a list of them"),
         ]
         | None
     ) = Field(
@@ -202,16 +137,16 @@ class TypedInput(_Section):
 InputText = Annotated[Input, PlainValidator(parse_input), WithJsonSchema({"type": "string", "minLength": 1})]
 InputItem = Annotated[
     Annotated[InputText, Tag("text")] | Annotated[TypedInput, Tag("mapping")],
-    _by_kind(text="a text such as `Bx64xf32`", mapping="a mapping with `type` and `data`"),
+    by_kind(text="a text such as `Bx64xf32`", mapping="a mapping with `type` and `data`"),
 ]
 
 SizeOrSizes = Annotated[
     Annotated[Size, Tag("number")] | Annotated[NotEmpty[Size], Tag("list")],
-    _by_kind(number="a size", list="a list of sizes"),
+    by_kind(number="a size", list="a list of sizes"),
 ]
 
 
-class ShapeSection(_Section):
+class ShapeSection(Section):
     """Sizes for the symbols in a model's inputs. Every key other than `label` and `zip` is a symbol.
 
     `{B: 1}` is one shape. `{B: [1, 8], S: [128, 512]}` is a product, four shapes. `{zip: {B: [1, 8], S: [128, 512]}}`
@@ -247,7 +182,7 @@ class ShapeSection(_Section):
         return self.__pydantic_extra__
 
 
-class RunSection(_Section):
+class RunSection(Section):
     """How benchmarks are timed."""
 
     min_time: Annotated[str, BeforeValidator(_check_min_time)] | None = Field(
@@ -263,12 +198,12 @@ class RunSection(_Section):
     )
 
 
-class ModelSection(_Section):
+class ModelSection(Section):
     """A program with the shapes and backends that it is benchmarked with."""
 
     source: Annotated[
         Annotated[Text, Tag("text")] | Annotated[PackagedSource, Tag("mapping")],
-        _by_kind(text="a path", mapping="a mapping with `package` and `path`"),
+        by_kind(text="a path", mapping="a mapping with `package` and `path`"),
     ] = Field(
         description="The program, a `.mlir`, `.mlirbc` or `.onnx` file: a path relative to the manifest, or a file in "
         "an installed Python package."
@@ -285,7 +220,7 @@ class ModelSection(_Section):
     inputs: (
         Annotated[
             Annotated[list[InputItem], Tag("list")] | Annotated[dict[str, list[InputItem]], Tag("mapping")],
-            _by_kind(list="a list of inputs", mapping="a mapping from functions to lists of inputs"),
+            by_kind(list="a list of inputs", mapping="a mapping from functions to lists of inputs"),
         ]
         | None
     ) = Field(
@@ -295,7 +230,7 @@ class ModelSection(_Section):
     )
     shapes: Annotated[
         Annotated[NotEmpty[ShapeSection], Tag("list")] | Annotated[ShapeSection, Tag("mapping")],
-        _by_kind(list="a list of shapes", mapping="a mapping from symbols to sizes"),
+        by_kind(list="a list of shapes", mapping="a mapping from symbols to sizes"),
     ] = Field(
         default=[],
         description="Sizes for the symbols in the inputs: one shape or a list of them. Needed where inputs have "
@@ -310,9 +245,17 @@ class ModelSection(_Section):
     bindings: Bindings | None = Field(default=None, description="Overrides the manifest's `bindings`.")
     drift: Drift | None = Field(default=None, description="Overrides the manifest's `drift`.")
     run: RunSection = Field(default_factory=RunSection, description="Overrides single keys of the manifest's `run`.")
+    substitutions: dict[str, SubstitutionSection] = Field(
+        default={}, description="Variants in which hand-written or tuned kernels replace dispatches, by name."
+    )
+    combinations: dict[str, NotEmpty[str]] = Field(
+        default={},
+        description="Substitutions that are applied together to the whole program, by a name of their own. No two of "
+        "them replace one dispatch.",
+    )
 
 
-class PresetSection(_Section):
+class PresetSection(Section):
     """A named selection, with a build target of its own. What is left out selects all."""
 
     models: NotEmpty[str] | None = Field(default=None, description="Models of the selection.")
@@ -324,7 +267,7 @@ class PresetSection(_Section):
     )
 
 
-class Manifest(_Section):
+class Manifest(Section):
     """A suite of benchmarks."""
 
     version: int = Field(description="Version of this format: 1.", json_schema_extra={"const": MANIFEST_VERSION})
@@ -351,7 +294,7 @@ class Manifest(_Section):
         default_factory=RunSection, description="How benchmarks are timed; a model can override single keys."
     )
     allow_outside: bool = Field(
-        default=False, description="Whether sources and parameters may lie outside the manifest's folder."
+        default=False, description="Whether files that the manifest names may lie outside its folder."
     )
 
 

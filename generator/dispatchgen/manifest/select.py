@@ -66,6 +66,7 @@ def _narrow(model: Model, takes: Callable[[Model, str], bool], labels: set[str])
         model,
         backends=backends,
         compile_flags={backend: model.compile_flags[backend] for backend in backends},
+        flag_files={backend: files for backend, files in model.flag_files.items() if backend in backends},
         shapes=tuple(shape for shape in model.shapes if not labels or shape.label in labels),
     )
 

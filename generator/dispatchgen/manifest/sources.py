@@ -69,11 +69,46 @@ def checked_suite_path(path: str, root: Path, *, allow_outside: bool) -> str:
 
     Raises SourceProblem.
     """
+    plain = _inside(path, root, allow_outside)
+    _require_file(root / plain, plain)
+    return plain
+
+
+def checked_suite_folder(path: str, root: Path, *, allow_outside: bool) -> tuple[str, ...]:
+    """The files in the folder at `path`, sorted, as plain paths; not those whose names begin with a dot.
+
+    Raises SourceProblem: it is no folder, or it or one of its files leaves `root`, the suite's folder without links.
+    """
+    plain = _inside(path, root, allow_outside)
+    try:
+        names = sorted(entry.name for entry in os.scandir(root / plain) if not entry.is_dir())
+    except (FileNotFoundError, NotADirectoryError):
+        what = "is not a folder" if (root / plain).exists() else "does not exist"
+        raise SourceProblem(f"{show(plain)} {what}", _similar_file(root / plain, plain)) from None
+    except (OSError, ValueError) as error:
+        raise SourceProblem(f"cannot look into {show(plain)}: {_reason(error)}") from None
+    paths = [posixpath.join(plain, name) for name in names if not name.startswith(".")]
+    return tuple(checked_suite_path(file, root, allow_outside=allow_outside) for file in paths)
+
+
+def suite_file(path: str, root: Path) -> str | None:
+    """`path` made plain where it is a file below `root`, the suite's folder without links; else None."""
+    try:
+        return checked_suite_path(path, root, allow_outside=False) if path else None
+    except SourceProblem:
+        return None
+
+
+def _inside(path: str, root: Path, allow_outside: bool) -> str:
+    """`path` made plain, once it is known not to leave `root`, the suite's folder without links. Raises SourceProblem.
+
+    Args:
+      allow_outside: Whether it may.
+    """
     plain = posixpath.normpath(path)
-    target = root / plain
     try:
         # PurePath.is_relative_to, on text: this runs for every model.
-        inside = os.path.realpath(target).startswith(os.path.join(root, ""))  # noqa: PTH118
+        inside = os.path.realpath(root / plain).startswith(os.path.join(root, ""))  # noqa: PTH118
     except (OSError, ValueError) as error:
         raise SourceProblem(f"cannot look for {show(path)}: {_reason(error)}") from None
     drive = PureWindowsPath(plain).drive
@@ -83,7 +118,6 @@ def checked_suite_path(path: str, root: Path, *, allow_outside: bool) -> str:
     if not allow_outside and (_leaves(plain) or not inside):
         hint = "`allow_outside: true` at the top of the manifest allows it"
         raise SourceProblem(f"the path {show(path)} leaves the suite's folder", hint)
-    _require_file(target, plain)
     return plain
 
 

@@ -14,6 +14,7 @@ Bindings = Literal["isolated", "fused"]
 #: What a build does where the dispatches of a model are no longer those of its lock.
 Drift = Literal["error", "allow"]
 SourceFormat = Literal["mlir", "mlirbc", "onnx"]
+SubstitutionKind = Literal["source", "configuration", "object", "directory", "tuning_spec"]
 
 #: Label of the only shape of a model whose inputs have no symbols.
 STATIC = "static"
@@ -87,6 +88,46 @@ class RunSettings:
 
 
 @dataclass(frozen=True)
+class Selector:
+    """Which dispatches a substitution replaces: those that a text names."""
+
+    text: str
+    by: Literal["any", "operation"] = "any"  #: What it may name; `substitute.select` has the rules.
+
+
+@dataclass(frozen=True)
+class Substitution:
+    """Dispatches of a model replaced by substitutes, as a variant beside the original."""
+
+    name: str  #: As the user wrote it.
+    id: str  #: `[A-Za-z0-9_]+`, used in targets, files and symbols; no combination of the model has the same.
+    kind: SubstitutionKind
+    file: str  #: The substitute, or the folder of a `directory`: POSIX path relative to the suite's folder.
+    #: The files of a `directory` by the backends that can take them, sorted, as paths like `file`.
+    files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    selectors: tuple[Selector, ...] = ()  #: Empty for a `directory`, and for a `tuning_spec` of all dispatches.
+    backends: tuple[str, ...] = ()  #: Ids of backends, of those that the model uses.
+    command: tuple[str, ...] = ()  #: What builds the object, with `{source}` and `{output}`; empty: it is one already.
+    inputs: tuple[str, ...] = ()  #: More files that the command reads, as paths like `file`.
+    entry: str | None = None  #: Entry point of the object; None: its only one.
+    workgroups: str | None = None  #: Affine map from the workload to the workgroup count; None: the original's.
+    other_target: bool = False  #: Whether a substitute made for another target is accepted.
+    tolerance: float | None = None  #: Largest difference of the outputs, relative above 1; None: not compared.
+    line: int | None = None  #: 1-based line in the manifest, for messages.
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Substitutions that are applied together, to the whole program."""
+
+    name: str
+    id: str
+    members: tuple[str, ...]  #: Ids of substitutions that no two of replace one dispatch.
+    backends: tuple[str, ...]  #: Ids of the backends that all members are for.
+    line: int | None = None  #: 1-based line in the manifest, for messages.
+
+
+@dataclass(frozen=True)
 class Model:
     """A program with the shapes and backends it is benchmarked with."""
 
@@ -103,10 +144,14 @@ class Model:
     backends: tuple[str, ...] = ()  #: Ids of backends.
     #: Flags of this model per backend id (model-wide flags first), to be added to the backend's own.
     compile_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Files of the suite that the compile flags of a backend name, by its id: paths as they are written there.
+    flag_files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     bindings: Bindings = "isolated"
     drift: Drift = "error"
     run: RunSettings = RunSettings()
+    substitutions: tuple[Substitution, ...] = ()
+    combinations: tuple[Combination, ...] = ()
     line: int | None = None  #: 1-based line of the model in the manifest, for messages.
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dispatchgen.errors import LockError, ManifestError, Place, Problem
+from dispatchgen.errors import LockError, ManifestError, Place, Problem, SubstitutionError
 from dispatchgen.iree.flags import compile_flags, import_flags
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import renew_command
 from dispatchgen.manifest.suite import Backend, Model, Source, Suite
+from dispatchgen.render.substitutions import substitution_arguments
+from dispatchgen.substitute.select import select_substitutions
 
 #: A value of a keyword: a text, a number, a list of texts, or lists of texts by name.
 Value = str | int | Sequence[str] | Mapping[str, Sequence[str]]
@@ -44,16 +46,43 @@ def suite_calls(suite: Suite, locks: Mapping[str, Lock]) -> list[SuiteCall]:
 
     Raises:
       LockError: a lock is missing, or lists nothing for a backend that the model uses.
+      SubstitutionError: what a substitution replaces is not in the lock, or is replaced twice.
     """
     pairs = sorted(
         ((model, suite.backend(backend_id)) for model in suite.models for backend_id in model.backends),
         key=lambda pair: (pair[0].id, pair[1].id),
     )
     _check_locks(suite, locks, pairs)
-    return [
-        SuiteCall(model, backend, present(_suite_arguments(suite, model, backend, locks[model.id])))
-        for model, backend in pairs
-    ]
+    calls = []
+    problems: list[Problem] = []
+    for model, backend in pairs:
+        lock = locks[model.id]
+        arguments = dict(_suite_arguments(suite, model, backend, lock))
+        try:
+            selected = select_substitutions(suite, model, backend, lock)
+            arguments.update(substitution_arguments(model, backend, selected))
+        except SubstitutionError as error:
+            problems += error.problems
+        calls.append(SuiteCall(model, backend, present(arguments)))
+    if problems:
+        raise SubstitutionError(*problems)
+    return calls
+
+
+def input_files(model: Model, backend: str) -> list[str]:
+    """The files that substitutions and compile flags name, on a backend, as sorted paths in the suite's folder."""
+    files = set(model.flag_files.get(backend, ()))
+    for substitution in model.substitutions:
+        if backend in substitution.backends:
+            files.update(substitution.files.get(backend, (substitution.file,)), substitution.inputs)
+    return sorted(files)
+
+
+def command_arguments(call: SuiteCall) -> list[str]:
+    """The arguments of the commands that build objects for a call."""
+    texts = call.arguments.get("object_commands", ())
+    assert isinstance(texts, Sequence)
+    return [text.partition("=")[2] for text in texts]
 
 
 def package_names(calls: Sequence[SuiteCall]) -> list[str]:
@@ -96,6 +125,7 @@ def _suite_arguments(suite: Suite, model: Model, backend: Backend, lock: Lock) -
         "lock": suite.lock_path(model).relative_to(suite.root).as_posix(),
         "import_flags": import_flags(model) if model.source.format == "onnx" else None,
         "compile_flags": compile_flags(model, backend),
+        "inputs": model.flag_files.get(backend.id, ()),
         "dispatches": sorted(dispatch.name for dispatch in lock.backends[backend.id].dispatches),
         "calls": sorted(call.name for call in lock.calls),
         "parameters": model.parameters,

@@ -7,13 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dispatchgen.errors import ManifestError, Place, Problem
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Preset, Suite
-from dispatchgen.render.arguments import SuiteCall, Value, package_names, present, refuse, suite_calls
+from dispatchgen.render.arguments import SuiteCall, Value, input_files, package_names, present, refuse, suite_calls
 from dispatchgen.render.starlark import path_refusal, starlark_argument
 from dispatchgen.render.template import template
 from dispatchgen.render.text import control_refusal
 
 #: Keywords of rules that buildifier sorts in front of all others; `name` is the first of them.
 _FIRST = ("name", "src")
+#: Keywords whose values are paths of files.
+_PATHS = frozenset(("src", "parameters", "inputs", "substitutes", "substitute_inputs"))
 
 
 def render_bazel(suite: Suite, locks: Mapping[str, Lock]) -> str:
@@ -87,14 +89,15 @@ def _check_manifest(suite: Suite) -> None:
 
 def _refused(call: SuiteCall) -> Iterator[tuple[str, str]]:
     """Each string of a call that Bazel cannot carry, with the reason."""
-    paths = [call.model.source.path, *(parameter_path(parameter) for parameter in call.model.parameters)]
+    parameters = [parameter_path(parameter) for parameter in call.model.parameters]
+    paths = [call.model.source.path, *parameters, *input_files(call.model, call.backend.id)]
     for path in paths:
         reason = path_refusal(path)
         if reason is not None:
             yield path, reason
     for keyword, value in call.arguments.items():
         texts = [value] if isinstance(value, str) else () if isinstance(value, int) else value
-        for text in texts if keyword not in ("src", "parameters") else ():
+        for text in texts if keyword not in _PATHS else ():
             reason = control_refusal(text)
             if reason is not None:
                 yield text, reason

@@ -6,8 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Suite
-from dispatchgen.render.arguments import Arguments, SuiteCall, Value, package_names, present, refuse, suite_calls
-from dispatchgen.render.quote import cmake_argument, ctest_refusal, path_refusal, refusal
+from dispatchgen.render.arguments import (
+    Arguments,
+    SuiteCall,
+    Value,
+    command_arguments,
+    input_files,
+    package_names,
+    present,
+    refuse,
+    suite_calls,
+)
+from dispatchgen.render.quote import cmake_argument, command_refusal, ctest_refusal, path_refusal, refusal
 from dispatchgen.render.template import template
 
 #: Keywords whose values are arguments or properties of tests.
@@ -58,9 +68,14 @@ def _values(value: Value) -> Sequence[str]:
 
 def _refused(call: SuiteCall) -> Iterator[tuple[str, str]]:
     """Each string of a call that CMake cannot carry, with the reason."""
-    reason = path_refusal(call.model.source.path)
-    if reason is not None:
-        yield call.model.source.path, reason
+    for path in (call.model.source.path, *input_files(call.model, call.backend.id)):
+        reason = path_refusal(path)
+        if reason is not None:
+            yield path, reason
+    for argument in command_arguments(call):
+        reason = command_refusal(argument)
+        if reason is not None:
+            yield argument, reason
     for keyword, value in call.arguments.items():
         for text in _values(value) if keyword != "src" else ():
             reason = ctest_refusal(text) if keyword in _OF_TESTS else refusal(text)

@@ -11,6 +11,7 @@ from dispatchgen.errors import ManifestError, OutputError, Place, Problem
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Model, Suite
 from dispatchgen.ownership import is_generated
+from dispatchgen.render.arguments import input_files
 from dispatchgen.render.bazel import parameter_path, render_bazel
 from dispatchgen.render.cmake import render_cmake, render_iree_plugin
 
@@ -92,12 +93,13 @@ def _check_bazel_package(suite: Suite) -> None:
 
 
 def _bazel_files(suite: Suite, model: Model) -> Iterator[str]:
-    """Paths of a model's files in the suite's folder: program, lock, parameters."""
+    """Paths of a model's files in the suite's folder: program, lock, parameters, substitutes, what flags name."""
     if model.source.package is None:
         yield model.source.path
     yield suite.lock_path(model).relative_to(suite.root).as_posix()
     for parameter in model.parameters:
         yield parameter_path(parameter)
+    yield from sorted({file for backend in model.backends for file in input_files(model, backend)})
 
 
 def _package_dir(suite: Suite, path: Path) -> str | None:

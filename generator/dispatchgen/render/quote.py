@@ -27,7 +27,18 @@ KEYWORDS = frozenset(
     (
         *("NAME", "MODEL", "BACKEND", "SRC", "LOCK", "MIN_TIME", "REPETITIONS", "BATCH_SIZE", "TIMEOUT"),
         *("IMPORT_FLAGS", "COMPILE_FLAGS", "DISPATCHES", "CALLS", "PARAMETERS", "DEVICES", "RUN_FLAGS"),
-        *("DEVICE_LABELS", "LABELS", "PRESETS", "PACKAGES", "DRIFT"),
+        *("DEVICE_LABELS", "LABELS", "PRESETS", "PACKAGES", "DRIFT", "INPUTS", "SUBSTITUTES", "SUBSTITUTE_INPUTS"),
+        *("SUBSTITUTE_FLAGS", "OBJECT_COMMANDS", "OBJECT_SUFFIX", "COMBINATIONS"),
+    )
+)
+
+#: Keywords of add_custom_command(): an argument of a command with that very text would be taken for the keyword.
+_COMMAND_KEYWORDS = frozenset(
+    (
+        *("APPEND", "ARGS", "BYPRODUCTS", "CODEGEN", "COMMAND", "COMMAND_EXPAND_LISTS", "COMMENT", "DEPENDS"),
+        *("DEPENDS_EXPLICIT_ONLY", "DEPFILE", "IMPLICIT_DEPENDS", "JOB_POOL", "JOB_SERVER_AWARE", "MAIN_DEPENDENCY"),
+        *("OUTPUT", "POST_BUILD", "PRE_BUILD", "PRE_LINK", "TARGET", "USES_TERMINAL", "VERBATIM"),
+        *("WORKING_DIRECTORY",),
     )
 )
 
@@ -75,6 +86,11 @@ def refusal(text: str) -> str | None:
     if not _is_balanced(text):
         return "it holds a square bracket without its match, for which CMake's lists have no escape"
     return None
+
+
+def command_refusal(text: str) -> str | None:
+    """Why CMake cannot carry `text` as an argument of a command that is not one of ours; None if it can."""
+    return "it is a keyword of CMake's commands" if text in _COMMAND_KEYWORDS else refusal(text)
 
 
 def ctest_refusal(text: str) -> str | None:
