@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import struct
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,7 @@ def _object(path: Path, data: bytes, file: Any) -> ObjectFile:
         architecture=_amdgpu_target(file) if is_amdgpu else _architecture(file),
         kind=kind,  # type: ignore[arg-type]
         entry_points=entries,
+        defined=tuple(sorted(name for name, symbol in defined.items() if symbol["st_info"]["bind"] == "STB_GLOBAL")),
         undefined=tuple(sorted({symbol.name for symbol in symbols if _is_undefined(symbol)} - _LINKER_DEFINED)),
         big_endian=not file.little_endian,
     )
@@ -94,6 +96,15 @@ def _symbols(file: Any) -> list[Any]:
         tables = [section for section in file.iter_sections() if section["sh_type"] == kind]
         if tables:
             return [symbol for table in tables for symbol in table.iter_symbols()]
+    return []
+
+
+def _functions(defined: Mapping[str, Any]) -> list[str]:
+    """The functions among symbols; labels where there are none, since assemblers do not ask for a type."""
+    for kind in ("STT_FUNC", "STT_NOTYPE"):
+        names = [name for name, symbol in defined.items() if symbol["st_info"]["type"] == kind]
+        if names:
+            return names
     return []
 
 

@@ -41,7 +41,8 @@ class ObjectFile:
     architecture: str  #: e.g. `x86_64`, `gfx942`, `v1.3` (of SPIR-V), `sm_80`.
     kind: Literal["relocatable", "shared", "executable", "module"]
     entry_points: tuple[EntryPoint, ...]
-    undefined: tuple[str, ...] = ()  #: Symbols that it needs and does not define, weak ones left out.
+    defined: tuple[str, ...] = ()  #: Symbols of ELF that other objects can refer to, functions or not.
+    undefined: tuple[str, ...] = ()  #: Symbols of ELF that it needs and does not define, weak ones left out.
     descriptors: tuple[tuple[int, int], ...] | None = None  #: Descriptor set and binding of SPIR-V's buffers.
     push_constant_bytes: int = 0  #: How far SPIR-V's push constant block reaches.
     big_endian: bool = False
