@@ -16,7 +16,10 @@ include("${CMAKE_CURRENT_LIST_DIR}/private/paths.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/private/iree_build.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/private/tools.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/private/steps.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/private/substitutions.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/private/substitution_steps.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/private/tests.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/private/substitution_tests.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/private/drift.cmake")
 
 option(DISPATCHGEN_BUILD_ON_TEST "Let ctest build the benchmarks of a model before it runs them" OFF)
@@ -56,6 +59,7 @@ endfunction()
 # LOCK: The model's lock file.
 # IMPORT_FLAGS: Flags of the importer, for `.onnx` sources.
 # COMPILE_FLAGS: All flags of iree-compile but input, output and phase.
+# INPUTS: Files that COMPILE_FLAGS name.
 # DISPATCHES: Names of all dispatches that the lock lists for this backend.
 # CALLS: Names of all calls of the whole model that the lock lists.
 # PARAMETERS: `[scope=]path` of parameter archives, for the whole model.
@@ -71,6 +75,14 @@ endfunction()
 # DRIFT: What the build does where the dispatches are no longer those of the lock. `error`, the default: it fails, and
 #     names the command that renews the lock. `allow`: it goes on, and what is missing is a skipped test.
 #     DISPATCHGEN_DRIFT, where it is set, goes first.
+# SUBSTITUTES: `<id>=<dispatch>=<kind>=<file>` for each dispatch that a substitution replaces. The kind is `source`,
+#     `configuration`, `object`, `kernel` (OBJECT_COMMANDS makes an object of the file) or `tuning_spec`.
+# OBJECT_COMMANDS: `<id>=<argument>` of the command that makes the object of a `kernel`, in order. `{source}` and
+#     `{output}` in them stand for the files. It runs in the folder that relative paths are relative to.
+# OBJECT_SUFFIX: What the names of these objects end with, without the dot.
+# SUBSTITUTE_INPUTS: `<id>=<file>` of more files that the command reads. What gcc and clang include is found out.
+# SUBSTITUTE_FLAGS: `<id>=<flag>` of `dispatchgen substitute`.
+# COMBINATIONS: `<id>=<id of a substitution>` for each substitution that the combination applies to the whole model.
 #
 # Relative paths are relative to DISPATCHGEN_PACKAGE_DIR where that is set, else to the current source directory.
 #
@@ -78,16 +90,20 @@ endfunction()
 #   iree-dispatch-benchmarks                    all suites
 #   iree-dispatch-benchmarks-<model>            the model on all its backends
 #   iree-dispatch-benchmarks-<model>-<backend>  this suite
+#   iree-dispatch-benchmarks-<model>-<backend>-<id>  this substitution or combination alone
 #   iree-dispatch-benchmarks-preset-<preset>    all suites that the preset selects
 # In IREE's tree, names follow its package rules: `<package>_<NAME>` is this suite.
 function(iree_dispatch_benchmark_suite)
   cmake_parse_arguments(PARSE_ARGV 0 _RULE
     ""
-    "NAME;MODEL;BACKEND;SRC;LOCK;MIN_TIME;REPETITIONS;BATCH_SIZE;TIMEOUT;DRIFT"
-    "IMPORT_FLAGS;COMPILE_FLAGS;DISPATCHES;CALLS;PARAMETERS;DEVICES;RUN_FLAGS;DEVICE_LABELS;LABELS;PRESETS"
+    "NAME;MODEL;BACKEND;SRC;LOCK;MIN_TIME;REPETITIONS;BATCH_SIZE;TIMEOUT;DRIFT;OBJECT_SUFFIX"
+    "IMPORT_FLAGS;COMPILE_FLAGS;INPUTS;DISPATCHES;CALLS;PARAMETERS;DEVICES;RUN_FLAGS;DEVICE_LABELS;LABELS;PRESETS;\
+SUBSTITUTES;OBJECT_COMMANDS;SUBSTITUTE_INPUTS;SUBSTITUTE_FLAGS;COMBINATIONS"
   )
   _iree_dispatch_suite_names()
   _iree_dispatch_check_suite(_PROBLEM)
+  _iree_dispatch_read_substitutes(_SUBSTITUTES_PROBLEM)
+  string(APPEND _PROBLEM "${_SUBSTITUTES_PROBLEM}")
   if(_PROBLEM)
     message(SEND_ERROR "iree_dispatch_benchmark_suite(${_RULE_NAME}): ${_PROBLEM}")
     return()
@@ -106,7 +122,12 @@ function(iree_dispatch_benchmark_suite)
   get_property(_PYTHON GLOBAL PROPERTY _IREE_DISPATCH_PYTHON)
   get_property(_COMPILE_TOOL GLOBAL PROPERTY _IREE_DISPATCH_COMPILE_TOOL)
   get_property(_COMPILE_TOOL_DEPENDS GLOBAL PROPERTY _IREE_DISPATCH_COMPILE_TOOL_DEPENDS)
+  set(_COMPILER "${_COMPILE_TOOL}")
+  if(TARGET "${_COMPILE_TOOL}")
+    set(_COMPILER "$<TARGET_FILE:${_COMPILE_TOOL}>")
+  endif()
   _iree_dispatch_linker_flags(_LINKER_FLAGS)
+  _iree_dispatch_absolute_paths(_RULE_INPUTS _INPUTS)
   file(MAKE_DIRECTORY "${_DIR}/dispatches")
 
   _iree_dispatch_source("${_RULE_SRC}" _SRC)
@@ -114,6 +135,9 @@ function(iree_dispatch_benchmark_suite)
   _iree_dispatch_configure_step()
   _iree_dispatch_extract_step()
   _iree_dispatch_compile_step()
+  if(NOT "${_SUBSTITUTIONS}" STREQUAL "")
+    _iree_dispatch_substitution_steps()
+  endif()
 
   _iree_dispatch_join_aggregates()
 
@@ -156,9 +180,11 @@ function(_iree_dispatch_check_suite OUT)
   if(NOT _COUNT EQUAL _UNIQUE)
     string(APPEND _PROBLEM "\n  two dispatches or calls have one name")
   endif()
-  if("model" IN_LIST _RULE_DISPATCHES)
-    string(APPEND _PROBLEM "\n  a dispatch cannot be named 'model': model.vmfb is the whole model")
-  endif()
+  foreach(_RESERVED IN ITEMS model configured substitutions)
+    if(_RESERVED IN_LIST _RULE_DISPATCHES)
+      string(APPEND _PROBLEM "\n  a dispatch cannot be named '${_RESERVED}': files of the whole model have this name")
+    endif()
+  endforeach()
   foreach(_VALUE IN ITEMS "${_RULE_DRIFT}" "${DISPATCHGEN_DRIFT}")
     if(NOT _VALUE MATCHES "^(allow|error)?$")
       string(APPEND _PROBLEM "\n  DRIFT is 'allow' or 'error', not '${_VALUE}'")

@@ -25,10 +25,11 @@ from dispatchgen.render.quote import cmake_list, cmake_string
 
 #: Distributions whose upgrade may change what the rules were told.
 _DISTRIBUTIONS = ("dispatchgen", "iree-base-compiler", "iree-base-runtime", "onnx")
-#: The package, and the code in it that `dispatchgen extract` runs.
+#: The package, and the code in it that `dispatchgen extract`, `substitute` and `substitute-model` run.
 _PACKAGE = Path(dispatchgen.__file__).resolve().parent
-_EXTRACT_CODE = (
+_STEP_CODE = (
     *("__init__.py", "__main__.py", "errors.py", "files.py", "cli/__init__.py", "cli/extract.py"),
+    *("cli/substitute.py", "cli/substitute_model.py", "substitute/*.py"),
     *("extract/*.py", "iree/*.py", "lock/*.py", "manifest/*.py"),
 )
 
@@ -38,12 +39,16 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="dispatchgen.probe.cmake", description=__doc__)
     parser.add_argument("--output-dir", type=Path, required=True)
     parser.add_argument("--program", action="append", default=[], help="find this program of IREE's")
+    parser.add_argument("--optional-program", action="append", default=[], help="find this one if it is there")
     parser.add_argument("--host-bin-dir", type=Path, help="look for programs here first")
     parser.add_argument("--version-of", type=Path, help="the iree-compile that is used, where it need not be found")
     parser.add_argument("--package", action="append", default=[], help="find the folder of this Python package")
     options = parser.parse_args(arguments)
     try:
-        programs = find_programs(options.program, tools.explicit_folder(options.host_bin_dir), tools.HOST_BIN_DIR)
+        folder = tools.explicit_folder(options.host_bin_dir)
+        programs = find_programs(options.program, folder, tools.HOST_BIN_DIR)
+        optional = {name: tools.find_program(name, folder) for name in options.optional_program}
+        programs |= {name: path for name, path in optional.items() if path is not None}
         packages = find_packages(options.package)
         iree_compile = options.version_of or programs.get("iree-compile")
         version = tools.compiler_version(iree_compile) if iree_compile else ""
@@ -92,8 +97,8 @@ def _write_answers(
 
 
 def code_files() -> Iterator[Path]:
-    """The code that `dispatchgen extract` runs, which is an input of each extraction."""
-    for pattern in _EXTRACT_CODE:
+    """The code that the steps of a build run, which is an input of each of them."""
+    for pattern in _STEP_CODE:
         yield from _PACKAGE.glob(pattern)
 
 

@@ -48,8 +48,5 @@ function(_iree_dispatch_drift_test)
     SKIP_REGULAR_EXPRESSION "${_SKIPPED}"
     TIMEOUT 60
   )
-  if(DISPATCHGEN_BUILD_ON_TEST)
-    _iree_dispatch_build_test()
-    set_tests_properties("${_NAME}" PROPERTIES FIXTURES_REQUIRED "${_TARGET}")
-  endif()
+  _iree_dispatch_build_before("${_NAME}")
 endfunction()

@@ -33,29 +33,62 @@ endfunction()
 #   _PLACE             the same with the package in front, for messages
 #   _TEST_PREFIX       what names of tests start with
 #   _TARGET            the suite's target
+#   _MODULES_TARGET    what compiles the modules of the compiler's own code: the same, unless there are substitutions
 #   _IMPORT_TARGET, _CONFIGURE_TARGET, _EXTRACT_TARGET
 function(_iree_dispatch_suite_names)
   _iree_dispatch_package(_PACKAGE)
   set(_TITLE "${_RULE_MODEL}/${_RULE_BACKEND}")
   if(_PACKAGE STREQUAL "")
     set(_SUFFIX "${_RULE_MODEL}-${_RULE_BACKEND}")
+    set(_TARGET "iree-dispatch-benchmarks-${_SUFFIX}")
+    set(_MODULES_TARGET "iree-dispatch-compile-${_SUFFIX}")
     set(_PLACE "${_TITLE}" PARENT_SCOPE)
     set(_TEST_PREFIX "iree-dispatch-benchmarks/${_TITLE}" PARENT_SCOPE)
-    set(_TARGET "iree-dispatch-benchmarks-${_SUFFIX}" PARENT_SCOPE)
     set(_IMPORT_TARGET "iree-dispatch-import-${_RULE_MODEL}" PARENT_SCOPE)
     set(_CONFIGURE_TARGET "iree-dispatch-configure-${_SUFFIX}" PARENT_SCOPE)
     set(_EXTRACT_TARGET "iree-dispatch-extract-${_SUFFIX}" PARENT_SCOPE)
   else()
     iree_package_name(_PACKAGE_NAME)
+    set(_TARGET "${_PACKAGE_NAME}_${_RULE_NAME}")
+    set(_MODULES_TARGET "${_TARGET}.compile")
     set(_PLACE "${_PACKAGE}/${_TITLE}" PARENT_SCOPE)
     set(_TEST_PREFIX "${_PACKAGE}/${_TITLE}" PARENT_SCOPE)
-    set(_TARGET "${_PACKAGE_NAME}_${_RULE_NAME}" PARENT_SCOPE)
     set(_IMPORT_TARGET "${_PACKAGE_NAME}_${_RULE_MODEL}.import" PARENT_SCOPE)
-    set(_CONFIGURE_TARGET "${_PACKAGE_NAME}_${_RULE_NAME}.configure" PARENT_SCOPE)
-    set(_EXTRACT_TARGET "${_PACKAGE_NAME}_${_RULE_NAME}.extract" PARENT_SCOPE)
+    set(_CONFIGURE_TARGET "${_TARGET}.configure" PARENT_SCOPE)
+    set(_EXTRACT_TARGET "${_TARGET}.extract" PARENT_SCOPE)
   endif()
+  if("${_RULE_SUBSTITUTES}" STREQUAL "")
+    set(_MODULES_TARGET "${_TARGET}")
+  endif()
+  set(_TARGET "${_TARGET}" PARENT_SCOPE)
+  set(_MODULES_TARGET "${_MODULES_TARGET}" PARENT_SCOPE)
   set(_PACKAGE "${_PACKAGE}" PARENT_SCOPE)
   set(_TITLE "${_TITLE}" PARENT_SCOPE)
+endfunction()
+
+# _iree_dispatch_substitution_names()
+#
+# Sets the names of a substitution, or of a combination of some, in the caller's scope:
+#   _SUB_DIR, _SUB_PLACE  its folder in the build tree, and the same for messages
+#   _SUB_TARGET           the target that makes all of it
+#   _PREPARE_TARGET       what its substitutes are made of: objects, the tuned program
+#   _SUBSTITUTE_TARGET    prefix of the targets that put the substitutes in place; the name of a dispatch, or `model`, follows
+#   _COMPILE_TARGET       prefix of the targets that compile them
+function(_iree_dispatch_substitution_names ID)
+  set(_SUB_DIR "${_DIR}/substitutions/${ID}" PARENT_SCOPE)
+  set(_SUB_PLACE "${_PLACE}/substitutions/${ID}" PARENT_SCOPE)
+  if(_PACKAGE STREQUAL "")
+    set(_SUFFIX "${_RULE_MODEL}-${_RULE_BACKEND}-${ID}")
+    set(_SUB_TARGET "iree-dispatch-benchmarks-${_SUFFIX}" PARENT_SCOPE)
+    set(_PREPARE_TARGET "iree-dispatch-prepare-${_SUFFIX}" PARENT_SCOPE)
+    set(_SUBSTITUTE_TARGET "iree-dispatch-substitute-${_SUFFIX}-" PARENT_SCOPE)
+    set(_COMPILE_TARGET "iree-dispatch-compile-${_SUFFIX}-" PARENT_SCOPE)
+  else()
+    set(_SUB_TARGET "${_TARGET}.substitutions.${ID}" PARENT_SCOPE)
+    set(_PREPARE_TARGET "${_TARGET}.prepare.${ID}" PARENT_SCOPE)
+    set(_SUBSTITUTE_TARGET "${_TARGET}.substitute.${ID}." PARENT_SCOPE)
+    set(_COMPILE_TARGET "${_TARGET}.substitutions.${ID}." PARENT_SCOPE)
+  endif()
 endfunction()
 
 # _iree_dispatch_aggregate()

@@ -28,6 +28,18 @@ function(_iree_dispatch_absolute PATH OUT)
   set(${OUT} "${_ABSOLUTE}" PARENT_SCOPE)
 endfunction()
 
+# _iree_dispatch_absolute_paths()
+#
+# Sets OUT to the absolute paths of a list of files of the suite.
+function(_iree_dispatch_absolute_paths LIST OUT)
+  set(_PATHS "")
+  foreach(_PATH IN LISTS ${LIST})
+    _iree_dispatch_absolute("${_PATH}" _ABSOLUTE)
+    list(APPEND _PATHS "${_ABSOLUTE}")
+  endforeach()
+  set(${OUT} "${_PATHS}" PARENT_SCOPE)
+endfunction()
+
 # _iree_dispatch_source()
 #
 # Sets OUT to the absolute path of a SRC argument, `<path>` or `package:<package>/<path>`.
@@ -56,10 +68,10 @@ function(_iree_dispatch_parameter PARAMETER OUT)
   set(${OUT} "${_SCOPE}${_ABSOLUTE}" PARENT_SCOPE)
 endfunction()
 
-# _iree_dispatch_of_device()
+# _iree_dispatch_values_of()
 #
-# Sets OUT to those elements of a list of `<id>=<value>` that are of the device, without the prefix.
-function(_iree_dispatch_of_device ID LIST OUT)
+# Sets OUT to the values of an id (a device, a substitution) in a list of `<id>=<value>`.
+function(_iree_dispatch_values_of ID LIST OUT)
   set(_VALUES "")
   foreach(_ELEMENT IN LISTS ${LIST})
     string(FIND "${_ELEMENT}" "=" _AT)

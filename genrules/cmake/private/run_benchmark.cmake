@@ -4,12 +4,18 @@
 # See https://llvm.org/LICENSE.txt for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# cmake [-DRESULT=<file>] [-DSOURCE=<dispatch>.mlir] -P run_benchmark.cmake <stamp>... -- <iree-benchmark-module> <flags>...
+# cmake [-DRESULT=<file>] [-DSOURCE=<dispatch>.mlir] [-DMODULE=<dispatch>.vmfb] [-DORIGINAL=<dispatch>.vmfb]
+#   -P run_benchmark.cmake <stamp>... -- <program> <flags>...
 #
 # Runs benchmarks and leaves their JSON in RESULT only if all of them were measured. A file from an earlier run goes first:
-# after a run that failed, was skipped or was killed, nobody takes old figures for new ones. Runs nothing where a stamp of
-# the build is missing, since the module is an earlier build's; nor where SOURCE, the module that was compiled, stands in
-# place of a dispatch that is not there, and says why.
+# after a run that failed, was skipped or was killed, nobody takes old figures for new ones. Without RESULT it runs any
+# program.
+#
+# Runs nothing where a stamp of the build is missing, or MODULE, or where MODULE is older than SOURCE, which it is compiled
+# from: it is an earlier build's. Nor where SOURCE stands in place of a dispatch that is not there, and says why.
+#
+# ORIGINAL is the module of the compiler's own code that MODULE stands beside: where both are the same, that is said. It
+# fails where MODULE is the whole model, and the modules of dispatches among the stamps are not the same as the originals.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -44,18 +50,62 @@ foreach(_STAMP IN LISTS _STAMPS)
   endif()
 endforeach()
 
+if(MODULE AND NOT EXISTS "${MODULE}")
+  message(FATAL_ERROR "not built, or the last build failed: ${MODULE} does not exist")
+endif()
+
 if(SOURCE)
   file(READ "${SOURCE}" _HEAD LIMIT 4096)
   if(_HEAD MATCHES "^// (dispatchgen: skipped: [^\n]*)")
     message("${CMAKE_MATCH_1}")
     return()
   endif()
+  # Files of one time are newer than each other: only what is strictly older is an earlier build's.
+  if(MODULE AND "${SOURCE}" IS_NEWER_THAN "${MODULE}" AND NOT "${MODULE}" IS_NEWER_THAN "${SOURCE}")
+    message(FATAL_ERROR "the last build failed: ${MODULE} is older than ${SOURCE}")
+  endif()
+endif()
+
+# same_files()
+#
+# Sets OUT to whether both files are there, with the same bytes.
+function(same_files ONE OTHER OUT)
+  execute_process(
+    COMMAND "${CMAKE_COMMAND}" -E compare_files "${ONE}" "${OTHER}"
+    RESULT_VARIABLE _DIFFERS
+    ERROR_QUIET
+  )
+  if(_DIFFERS EQUAL 0)
+    set(${OUT} ON PARENT_SCOPE)
+  else()
+    set(${OUT} OFF PARENT_SCOPE)
+  endif()
+endfunction()
+
+if(ORIGINAL)
+  same_files("${MODULE}" "${ORIGINAL}" _IS_SAME)
+  if(_IS_SAME)
+    cmake_path(GET ORIGINAL PARENT_PATH _ORIGINALS)
+    foreach(_STAMP IN LISTS _STAMPS)
+      cmake_path(GET _STAMP FILENAME _NAME)
+      if(_NAME MATCHES "\\.vmfb$" AND EXISTS "${_ORIGINALS}/${_NAME}")
+        same_files("${_STAMP}" "${_ORIGINALS}/${_NAME}" _IS_SAME_DISPATCH)
+        if(NOT _IS_SAME_DISPATCH)
+          message(FATAL_ERROR "the substitution did not take place: the whole model is the same code as the compiler's own, "
+            "${_STAMP} is not")
+        endif()
+      endif()
+    endforeach()
+    message("note: the same code as the compiler's own")
+  endif()
 endif()
 
 if(NOT RESULT)
   execute_process(COMMAND ${_COMMAND} RESULT_VARIABLE _EXIT_CODE)
   if(NOT _EXIT_CODE EQUAL 0)
-    message(FATAL_ERROR "iree-benchmark-module failed: ${_EXIT_CODE}")
+    list(GET _COMMAND 0 _PROGRAM)
+    cmake_path(GET _PROGRAM STEM LAST_ONLY _PROGRAM)
+    message(FATAL_ERROR "${_PROGRAM} failed: ${_EXIT_CODE}")
   endif()
   return()
 endif()

@@ -15,7 +15,7 @@
 # was asked for: tests then fail.
 #
 # All functions read the variables of iree_dispatch_benchmark_suite(): _RULE_*, _TARGET and the other names, _DIR, _SRC,
-# _PYTHON, _COMPILE_TOOL, _COMPILE_TOOL_DEPENDS, _LINKER_FLAGS, _DRIFT_ALLOWED.
+# _PYTHON, _COMPILE_TOOL, _COMPILER, _COMPILE_TOOL_DEPENDS, _LINKER_FLAGS, _INPUTS, _DRIFT_ALLOWED.
 
 include_guard(GLOBAL)
 
@@ -93,6 +93,7 @@ function(_iree_dispatch_configure_step)
       "${CMAKE_COMMAND}" -E touch "${_CONFIGURED}.stamp"
     DEPENDS
       "${_SRC}"
+      ${_INPUTS}
       ${_COMPILE_TOOL_DEPENDS}
     WORKING_DIRECTORY "${_SUITE_DIR}"  # where relative paths in flags start, as for `dispatchgen lock`
     COMMENT "Configuring ${_PLACE}"
@@ -122,10 +123,6 @@ function(_iree_dispatch_extract_step)
   if(_DRIFT_ALLOWED)
     set(_DRIFT_FLAGS --drift allow)
     set(_DRIFT_REPORT "${_DIR}/dispatches/drift.txt")
-  endif()
-  set(_COMPILER "${_COMPILE_TOOL}")
-  if(TARGET "${_COMPILE_TOOL}")
-    set(_COMPILER "$<TARGET_FILE:${_COMPILE_TOOL}>")
   endif()
   add_custom_command(
     OUTPUT
@@ -172,39 +169,49 @@ endfunction()
 
 # _iree_dispatch_compile_step()
 #
-# Compiles each benchmark module, and the whole model with the same flags. The target is the suite's own.
+# Compiles each benchmark module, and the whole model with the same flags. The target is the suite's own, unless there are
+# substitutions.
 function(_iree_dispatch_compile_step)
-  _iree_dispatch_compile("configured.mlir" "${_DIR}/model.vmfb" "Compiling ${_PLACE}/model.vmfb (whole model)")
+  _iree_dispatch_compile("${_DIR}" "configured.mlir" "model.vmfb" "Compiling ${_PLACE}/model.vmfb (whole model)")
   set(_OUTPUTS "${_DIR}/model.vmfb")
   foreach(_DISPATCH IN LISTS _RULE_DISPATCHES)
-    _iree_dispatch_compile("dispatches/${_DISPATCH}.mlir" "${_DIR}/${_DISPATCH}.vmfb"
+    _iree_dispatch_compile("${_DIR}" "dispatches/${_DISPATCH}.mlir" "${_DISPATCH}.vmfb"
       "Compiling ${_PLACE}/${_DISPATCH}.vmfb")
     list(APPEND _OUTPUTS "${_DIR}/${_DISPATCH}.vmfb")
   endforeach()
   get_property(_BENCHMARK_TOOL GLOBAL PROPERTY _IREE_DISPATCH_BENCHMARK_TOOL)
-  add_custom_target("${_TARGET}" DEPENDS ${_OUTPUTS})
-  add_dependencies("${_TARGET}" "${_EXTRACT_TARGET}")
+  add_custom_target("${_MODULES_TARGET}" DEPENDS ${_OUTPUTS})
+  add_dependencies("${_MODULES_TARGET}" "${_EXTRACT_TARGET}")
   if(TARGET "${_BENCHMARK_TOOL}")
-    add_dependencies("${_TARGET}" "${_BENCHMARK_TOOL}")
+    add_dependencies("${_MODULES_TARGET}" "${_BENCHMARK_TOOL}")
   endif()
 endfunction()
 
 # _iree_dispatch_compile()
 #
-# Compiles SRC, a path relative to _DIR, whose executables are configured. Configured a second time, some would fail to
-# compile. IREE writes the path that it is given into modules for GPUs: a relative one is the same in every build tree.
-function(_iree_dispatch_compile SRC OUTPUT COMMENT)
+# Compiles SRC, whose executables are configured; SRC and OUTPUT are relative to FOLDER. Configured a second time, some
+# would fail to compile. IREE writes the path that it is given into modules for GPUs: a relative one is the same in every
+# build tree.
+#
+# Object files that IREE links into the module follow as further arguments. SRC names them relative to the folder above.
+function(_iree_dispatch_compile FOLDER SRC OUTPUT COMMENT)
+  set(_OBJECT_FLAGS "")
+  if(ARGN)
+    set(_OBJECT_FLAGS "--iree-hal-executable-object-search-path=..")
+  endif()
   add_custom_command(
     OUTPUT
-      "${OUTPUT}"
+      "${FOLDER}/${OUTPUT}"
     COMMAND
-      "${CMAKE_COMMAND}" -E rm -f "${OUTPUT}"
+      "${CMAKE_COMMAND}" -E rm -f "${FOLDER}/${OUTPUT}"
     COMMAND
-      ${_COMPILE_TOOL} --compile-from=executable-configurations ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS} "${SRC}" -o "${OUTPUT}"
+      ${_COMPILE_TOOL} --compile-from=executable-configurations ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS} ${_OBJECT_FLAGS}
+      "${SRC}" -o "${FOLDER}/${OUTPUT}"
     DEPENDS
-      "${_DIR}/${SRC}"
+      "${FOLDER}/${SRC}"
+      ${ARGN}
       ${_COMPILE_TOOL_DEPENDS}
-    WORKING_DIRECTORY "${_DIR}"
+    WORKING_DIRECTORY "${FOLDER}"
     COMMENT "${COMMENT}"
     VERBATIM
   )

@@ -7,7 +7,7 @@
 # The tests: each dispatch and each call of the whole model once (smoke), and timed.
 #
 # All functions read the variables of iree_dispatch_benchmark_suite(): _RULE_*, _TARGET and the other names, _DIR,
-# _STAMPS, _DRIFT_ALLOWED.
+# _STAMPS, _SUBSTITUTION, _DRIFT_ALLOWED.
 
 include_guard(GLOBAL)
 
@@ -45,8 +45,8 @@ function(_iree_dispatch_device_tests DEVICE)
     message(STATUS "dispatchgen: no tests of ${_PLACE} on ${_DEVICE_ID}: ${_OPTION} is off")
     return()
   endif()
-  _iree_dispatch_of_device("${_DEVICE_ID}" _RULE_RUN_FLAGS _RUN_FLAGS)
-  _iree_dispatch_of_device("${_DEVICE_ID}" _RULE_DEVICE_LABELS _DEVICE_LABELS)
+  _iree_dispatch_values_of("${_DEVICE_ID}" _RULE_RUN_FLAGS _RUN_FLAGS)
+  _iree_dispatch_values_of("${_DEVICE_ID}" _RULE_DEVICE_LABELS _DEVICE_LABELS)
   get_property(_BENCHMARK_TOOL GLOBAL PROPERTY _IREE_DISPATCH_BENCHMARK_TOOL)
   set(_PREFIX "${_TEST_PREFIX}/${_DEVICE_ID}")
   set(_RESULTS "${CMAKE_CURRENT_BINARY_DIR}/results/${_TITLE}/${_DEVICE_ID}")
@@ -57,6 +57,10 @@ function(_iree_dispatch_device_tests DEVICE)
   set(_TIMED "")
   foreach(_DISPATCH IN LISTS _RULE_DISPATCHES)
     set(_WHAT "--module=${_DIR}/${_DISPATCH}.vmfb")
+    set(_CHECKS "")
+    if(_DRIFT_ALLOWED)
+      set(_CHECKS "-DSOURCE=${_DIR}/dispatches/${_DISPATCH}.mlir")
+    endif()
     _iree_dispatch_add_tests("${_DISPATCH}" "dispatch" "${_DISPATCH_TIMING}")
   endforeach()
   _iree_dispatch_finish_tests("dispatch" "${_SMOKE}" "${_TIMED}")
@@ -67,10 +71,22 @@ function(_iree_dispatch_device_tests DEVICE)
     string(REPLACE ";" "\\;" _PARAMETER "${_PARAMETER}")
     list(APPEND _PARAMETERS "--parameters=${_PARAMETER}")
   endforeach()
+  set(_CHECKS "")
+  _iree_dispatch_add_calls("${_DIR}/model.vmfb")
+
+  foreach(_ID IN LISTS _SUBSTITUTIONS _COMBINATIONS)
+    _iree_dispatch_substitution_tests("${_ID}")
+  endforeach()
+endfunction()
+
+# _iree_dispatch_add_calls()
+#
+# Adds the tests of all calls of a whole model.
+function(_iree_dispatch_add_calls MODULE)
   set(_SMOKE "")
   set(_TIMED "")
   foreach(_CALL IN LISTS _RULE_CALLS)
-    set(_WHAT "--module=${_DIR}/model.vmfb" "--flagfile=${_DIR}/dispatches/${_CALL}.flags")
+    set(_WHAT "--module=${MODULE}" "--flagfile=${_DIR}/dispatches/${_CALL}.flags")
     if(NOT "${_PARAMETERS}" STREQUAL "")
       set(_WHAT "${_WHAT};${_PARAMETERS}")
     endif()
@@ -99,8 +115,8 @@ endfunction()
 
 # _iree_dispatch_add_tests()
 #
-# Adds the smoke test and the timed test of one dispatch or call. Appends their names to _SMOKE and _TIMED in the caller's
-# scope.
+# Adds the smoke test and the timed test of one dispatch or call. _CHECKS are options of run_benchmark.cmake. Appends their
+# names to _SMOKE and _TIMED in the caller's scope.
 function(_iree_dispatch_add_tests NAME KIND TIMING)
   cmake_path(GET NAME FILENAME _ID)
   if(TARGET "${_BENCHMARK_TOOL}")
@@ -109,12 +125,10 @@ function(_iree_dispatch_add_tests NAME KIND TIMING)
     set(_PROGRAM "${_BENCHMARK_TOOL}")
   endif()
   set(_SCRIPT "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/run_benchmark.cmake")
-  # A smoke test is the benchmark tool itself, unless its dispatch may be missing.
-  set(_SOURCE "")
+  # A smoke test is the benchmark tool itself, unless there is more to look at.
   set(_SMOKE_RUNNER "${_BENCHMARK_TOOL}")
-  if(_DRIFT_ALLOWED AND KIND STREQUAL "dispatch")
-    set(_SOURCE "-DSOURCE=${_DIR}/dispatches/${_ID}.mlir")
-    set(_SMOKE_RUNNER "${CMAKE_COMMAND}" "${_SOURCE}" -P "${_SCRIPT}" -- "${_PROGRAM}")
+  if(NOT "${_CHECKS}" STREQUAL "")
+    set(_SMOKE_RUNNER "${CMAKE_COMMAND}" ${_CHECKS} -P "${_SCRIPT}" ${_STAMPS} -- "${_PROGRAM}")
   endif()
   # The lists may hold escaped semicolons: they are expanded here and never put together again.
   add_test(
@@ -123,7 +137,7 @@ function(_iree_dispatch_add_tests NAME KIND TIMING)
   )
   add_test(
     NAME "${_PREFIX}/${NAME}"
-    COMMAND "${CMAKE_COMMAND}" "-DRESULT=${_RESULTS}/${_ID}.json" ${_SOURCE} -P "${_SCRIPT}" ${_STAMPS} --
+    COMMAND "${CMAKE_COMMAND}" "-DRESULT=${_RESULTS}/${_ID}.json" ${_CHECKS} -P "${_SCRIPT}" ${_STAMPS} --
       "${_PROGRAM}" ${_WHAT} "--device=${_DEVICE_URI}" ${_RUN_FLAGS} ${TIMING} "--benchmark_context=${_CONTEXT},${KIND}=${_ID}"
   )
   set(_SMOKE "${_SMOKE};${_PREFIX}/${NAME}/smoke" PARENT_SCOPE)
@@ -132,7 +146,7 @@ endfunction()
 
 # _iree_dispatch_finish_tests()
 #
-# Sets the properties of tests.
+# Sets the properties of tests. _SUBSTITUTION is the id of the substitution that they are of; empty: none.
 #
 # Not PASS_REGULAR_EXPRESSION: it would override the exit code. RUN_SERIAL for what is timed: nothing else runs meanwhile.
 function(_iree_dispatch_finish_tests KIND SMOKE TIMED)
@@ -141,11 +155,24 @@ function(_iree_dispatch_finish_tests KIND SMOKE TIMED)
   if(NOT SMOKE)
     return()
   endif()
-  _iree_dispatch_suite_labels(_LABELS)
-  set(_LABELS "driver=${_DRIVER};device=${_DEVICE_ID};${_LABELS}")
-  if(NOT "${_DEVICE_LABELS}" STREQUAL "")
-    set(_LABELS "${_LABELS};${_DEVICE_LABELS}")
-  endif()
+  _iree_dispatch_device_labels(_LABELS)
+  get_property(_NOT_MEASURED GLOBAL PROPERTY _IREE_DISPATCH_NOT_MEASURED)
+  set_tests_properties(${SMOKE} ${TIMED} PROPERTIES FAIL_REGULAR_EXPRESSION "${_NOT_MEASURED}")
+  set_tests_properties(${SMOKE} PROPERTIES
+    LABELS "test-type=${KIND}-smoke;${_LABELS}"
+    REQUIRED_FILES "${_STAMPS}"
+  )
+  set_tests_properties(${TIMED} PROPERTIES
+    LABELS "test-type=${KIND}-benchmark;${_LABELS}"
+    RUN_SERIAL ON
+  )
+  _iree_dispatch_run_on_device(${SMOKE} ${TIMED})
+endfunction()
+
+# _iree_dispatch_run_on_device()
+#
+# Sets the properties that all tests have that run on the device; their names are the arguments.
+function(_iree_dispatch_run_on_device)
   set(_TIMEOUT "${_RULE_TIMEOUT}")
   if("${_TIMEOUT}" STREQUAL "")
     set(_TIMEOUT "${DISPATCHGEN_TEST_TIMEOUT}")
@@ -155,24 +182,44 @@ function(_iree_dispatch_finish_tests KIND SMOKE TIMED)
     get_property(_MISSING GLOBAL PROPERTY _IREE_DISPATCH_SKIPPED)
     list(APPEND _SKIPPED "${_MISSING}")
   endif()
-  get_property(_NOT_MEASURED GLOBAL PROPERTY _IREE_DISPATCH_NOT_MEASURED)
-  set_tests_properties(${SMOKE} ${TIMED} PROPERTIES
+  set_tests_properties(${ARGN} PROPERTIES
     SKIP_REGULAR_EXPRESSION "${_SKIPPED}"
-    FAIL_REGULAR_EXPRESSION "${_NOT_MEASURED}"
     TIMEOUT "${_TIMEOUT}"
   )
-  set_tests_properties(${SMOKE} PROPERTIES
-    LABELS "test-type=${KIND}-smoke;${_LABELS}"
-    REQUIRED_FILES "${_STAMPS}"
-  )
-  set_tests_properties(${TIMED} PROPERTIES
-    LABELS "test-type=${KIND}-benchmark;${_LABELS}"
-    RUN_SERIAL ON
-  )
-  if(DISPATCHGEN_BUILD_ON_TEST)
-    _iree_dispatch_build_test()
-    set_tests_properties(${SMOKE} ${TIMED} PROPERTIES FIXTURES_REQUIRED "${_TARGET}")
+  _iree_dispatch_build_before(${ARGN})
+endfunction()
+
+# _iree_dispatch_build_before()
+#
+# Lets ctest build what the tests of these names run, where DISPATCHGEN_BUILD_ON_TEST asks for it.
+function(_iree_dispatch_build_before)
+  if(NOT DISPATCHGEN_BUILD_ON_TEST)
+    return()
   endif()
+  if("${_SUBSTITUTION}" STREQUAL "")
+    set(_NAME "${_TEST_PREFIX}/build")
+    set(_BUILT "${_MODULES_TARGET}")
+  else()
+    set(_NAME "${_TEST_PREFIX}/substitutions/${_SUBSTITUTION}/build")
+    set(_BUILT "${_SUB_TARGET}")
+  endif()
+  _iree_dispatch_build_test("${_NAME}" "${_BUILT}")
+  set_tests_properties(${ARGN} PROPERTIES FIXTURES_REQUIRED "${_BUILT}")
+endfunction()
+
+# _iree_dispatch_device_labels()
+#
+# Sets OUT to the labels that the tests of the suite, or of a substitution in it, have on the device.
+function(_iree_dispatch_device_labels OUT)
+  _iree_dispatch_suite_labels(_LABELS)
+  set(_LABELS "driver=${_DRIVER};device=${_DEVICE_ID};${_LABELS}")
+  if(NOT "${_DEVICE_LABELS}" STREQUAL "")
+    set(_LABELS "${_LABELS};${_DEVICE_LABELS}")
+  endif()
+  if(NOT "${_SUBSTITUTION}" STREQUAL "")
+    set(_LABELS "substitution=${_SUBSTITUTION};${_LABELS}")
+  endif()
+  set(${OUT} "${_LABELS}" PARENT_SCOPE)
 endfunction()
 
 # _iree_dispatch_suite_labels()
@@ -194,18 +241,17 @@ endfunction()
 
 # _iree_dispatch_build_test()
 #
-# Adds the test that builds the suite, which ctest runs before any other test of it.
-function(_iree_dispatch_build_test)
-  set(_NAME "${_TEST_PREFIX}/build")
-  if(TEST "${_NAME}")
+# Adds the test that builds a target, which ctest runs before any other test that needs it.
+function(_iree_dispatch_build_test NAME BUILT)
+  if(TEST "${NAME}")
     return()
   endif()
   add_test(
-    NAME "${_NAME}"
-    COMMAND "${CMAKE_COMMAND}" --build "${CMAKE_BINARY_DIR}" --config "$<CONFIG>" --target "${_TARGET}"
+    NAME "${NAME}"
+    COMMAND "${CMAKE_COMMAND}" --build "${CMAKE_BINARY_DIR}" --config "$<CONFIG>" --target "${BUILT}"
   )
-  set_tests_properties("${_NAME}" PROPERTIES
-    FIXTURES_SETUP "${_TARGET}"
+  set_tests_properties("${NAME}" PROPERTIES
+    FIXTURES_SETUP "${BUILT}"
     LABELS "test-type=build;model=${_RULE_MODEL};backend=${_RULE_BACKEND}"
     RESOURCE_LOCK iree-dispatch-build-tree  # two builds in one tree would disturb each other
     TIMEOUT 3600

@@ -12,8 +12,9 @@
 #   _IREE_DISPATCH_COMPILE_TOOL_DEPENDS  what commands that call it depend on
 #   _IREE_DISPATCH_LINKER_FLAGS          flags that it needs to find its linker
 #   _IREE_DISPATCH_BENCHMARK_TOOL        target or path of iree-benchmark-module
+#   _IREE_DISPATCH_RUN_TOOL              target or path of iree-run-module; empty: there is none, which few suites need
 #   _IREE_DISPATCH_IMPORTER_VERSION      file with the importer's version, for commands that call it to depend on
-#   _IREE_DISPATCH_CODE_STAMP            stands for the code of `dispatchgen extract`; made by target iree-dispatch-code
+#   _IREE_DISPATCH_CODE_STAMP            stands for the code that the steps run; made by target iree-dispatch-code
 #   _IREE_DISPATCH_PACKAGE_DIRS_<package>  folders of a Python package: a namespace may have several
 
 include_guard(GLOBAL)
@@ -50,6 +51,9 @@ function(_iree_dispatch_find_tools PACKAGES)
   endif()
   if(NOT TARGET iree-benchmark-module)
     list(APPEND _ARGUMENTS --program iree-benchmark-module)
+  endif()
+  if(NOT TARGET iree-run-module)
+    list(APPEND _ARGUMENTS --optional-program iree-run-module)
   endif()
   if(IREE_HOST_BIN_DIR)
     cmake_path(ABSOLUTE_PATH IREE_HOST_BIN_DIR BASE_DIRECTORY "${CMAKE_BINARY_DIR}" OUTPUT_VARIABLE _HOST_BIN_DIR)
@@ -91,6 +95,11 @@ function(_iree_dispatch_ask_python PYTHON ARGUMENTS)
     set(_BENCHMARK_TOOL "${_PROBE_IREE_BENCHMARK_MODULE}")
   endif()
   set_property(GLOBAL PROPERTY _IREE_DISPATCH_BENCHMARK_TOOL "${_BENCHMARK_TOOL}")
+  if(TARGET iree-run-module)
+    set_property(GLOBAL PROPERTY _IREE_DISPATCH_RUN_TOOL iree-run-module)
+  else()
+    set_property(GLOBAL PROPERTY _IREE_DISPATCH_RUN_TOOL "${_PROBE_IREE_RUN_MODULE}")
+  endif()
   _iree_dispatch_code_stamp()
   # An upgrade of a package gives these files other names: the build then asks again, whatever the files' times say.
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${_PROBE_INSTALLED}")
@@ -163,7 +172,7 @@ endfunction()
 
 # _iree_dispatch_code_stamp()
 #
-# Creates the target iree-dispatch-code, with one file that stands for all the code that extraction runs.
+# Creates the target iree-dispatch-code, with one file that stands for all the code of dispatchgen that the steps run.
 function(_iree_dispatch_code_stamp)
   set(_STAMP "${_STATE_DIR}/code.stamp")
   add_custom_command(
