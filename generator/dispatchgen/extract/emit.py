@@ -54,6 +54,11 @@ def rename_symbols(text: str, executable: str, executable_name: str, exports: Ma
     return _SYMBOL.sub(lambda match: renamed.get(match[0], match[0]), text)
 
 
+def symbols(text: str) -> set[str]:
+    """The symbols that are named in a text of IR, as MLIR prints them (`@name`)."""
+    return {match[0] for match in _SYMBOL.finditer(text)}
+
+
 def _limit_alignment(subspan: ir.Operation) -> None:
     from iree.compiler import ir as mlir
 

@@ -19,6 +19,9 @@ Operation = Any
 Value = Any
 Attribute = Any
 
+#: How MLIR bytecode begins, which iree-compile writes in place of text where its flags ask for it.
+BYTECODE = b"ML\xefR"
+
 
 def bindings_version() -> str:
     """Version text of the Python bindings, e.g. `3.13.0rc20261016 @ 89ece87b`."""

@@ -46,15 +46,18 @@ def fit(
         *(problem for pair in pairs for problem in _export(*pair, file)),
         *_accesses(chosen, file),
         *_phase(chosen, phase, file),
-        *([] if any_target else _target(differences, chosen, file)),
     ]
+    if differences and not any_target:
+        problems.append(other_target(differences, Place(file, chosen.line)))
     return problems or Fit(chosen, tuple(pairs), differences)
 
 
 def _choose(original: Original, substitutes: Sequence[Executable], file: str) -> Executable | Problem:
     """The executable that stands for the original: by IREE's symbol or the stable one, else but for the number."""
     if not substitutes:
-        return Problem(f"expected a hal.executable, found none: {_WHAT_IT_IS}", Place(file))
+        return Problem(
+            "expected a hal.executable, found none", Place(file), "start from what `dispatchgen dump` writes"
+        )
     if len(substitutes) == 1:
         return substitutes[0]
     fitting = [each for each in substitutes if _names_fit(original, each)]
@@ -68,9 +71,6 @@ def _choose(original: Original, substitutes: Sequence[Executable], file: str) ->
         return Problem(message, Place(file))
     message = f"{len(chosen)} executables fit: expected {_expected(original)} alone, found {found}"
     return Problem(message, Place(file), "keep the one that is meant")
-
-
-_WHAT_IT_IS = "a substitute in MLIR is an executable as `dispatchgen dump` or iree-compile writes it"
 
 
 def _symbols_of(original: Original) -> tuple[str, str]:
@@ -195,12 +195,11 @@ def _phase(substitute: Executable, phase: Phase, file: str) -> Iterator[Problem]
         yield Problem(message, Place(file, substitute.line), f"`{substitute.phase}:` instead of `{phase}:`")
 
 
-def _target(differences: Sequence[str], substitute: Executable, file: str) -> Iterator[Problem]:
-    if differences:
-        message = "it was made for another target, which would win over the compile flags"
-        lines = "\n  ".join([message, *differences])
-        hint = "dump it anew with the flags of this backend, or allow it: `other_target: allow`"
-        yield Problem(lines, Place(file, substitute.line), hint)
+def other_target(differences: Sequence[str], place: Place) -> Problem:
+    """What to say of a substitute that was made for another target: `key: expected ..., found ...`."""
+    message = "it was made for another target, which would win over the compile flags"
+    hint = "make it anew for the target of this backend, or allow it: `other_target: allow`"
+    return Problem("\n  ".join([message, *differences]), place, hint)
 
 
 def _target_differences(original: Executable, substitute: Executable) -> Iterator[str]:

@@ -6,16 +6,16 @@ something else.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dispatchgen.errors import Place, Problem
 from dispatchgen.manifest.names import did_you_mean, show, show_all
 from dispatchgen.substitute.interface import Executable, Layout
 from dispatchgen.substitute.objects import EntryPoint, ObjectFile, ObjectFormat
+from dispatchgen.substitute.schema import LinkedObject
 
 #: What objects are in, by the backend of the target, and how people call that.
 _FORMATS: dict[str, tuple[ObjectFormat, str]] = {
@@ -70,17 +70,12 @@ def fit_object(original: Executable, object_file: ObjectFile, entry: str | None)
     return ObjectFit(chosen, tuple(_differences(target, object_file)))
 
 
-def duplicate_symbols(objects: Mapping[str, ObjectFile]) -> list[Problem]:
-    """What several objects of one program define differently: IREE's linker takes the first, and says nothing.
-
-    Args:
-      objects: The objects for CPUs, by what messages call them.
-    """
+def duplicate_symbols(objects: Iterable[LinkedObject]) -> list[Problem]:
+    """What several objects of one program define differently: IREE's linker takes the first, and says nothing."""
     definitions: dict[str, dict[str, str]] = defaultdict(dict)
-    for name, object_file in objects.items():
-        digest = hashlib.sha256(object_file.data).hexdigest()
-        for symbol in object_file.defined:
-            definitions[symbol].setdefault(digest, name)
+    for each in objects:
+        for symbol in each.symbols:
+            definitions[symbol].setdefault(each.sha256, each.path)
     return [
         Problem(
             f"{show(symbol)} is defined by {show_all(by.values())}; the whole program would call one of them for all",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from dispatchgen.errors import ModelError, Place, Problem, SubstitutionError
 from dispatchgen.extract.schema import BackendDispatches, Dispatch
 from dispatchgen.iree import ir
 from dispatchgen.lock.drift import SKIPPED
+from dispatchgen.manifest.names import did_you_mean, show
 from dispatchgen.substitute.interface import Executable, read_executables
 
 
@@ -84,9 +84,7 @@ def read_originals(folder: Path, names: Sequence[str]) -> list[Original | Missin
 
 
 def _unknown(name: str, names: Sequence[str], folder: Path) -> Problem:
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"one of: {', '.join(names)}"
-    return Problem(f"there is no dispatch {name!r} to substitute", Place(str(folder)), hint)
+    return Problem(f"there is no dispatch {show(name)} to substitute", Place(str(folder)), did_you_mean(name, names))
 
 
 def _read(path: Path, dispatch: Dispatch) -> Original:

@@ -6,19 +6,18 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from dispatchgen.errors import ModelError, Place, Problem, SubstitutionError
-from dispatchgen.extract.emit import rename_symbols
+from dispatchgen.extract.emit import rename_symbols, symbols
 from dispatchgen.extract.schema import Dispatch
 from dispatchgen.files import write_if_changed
 from dispatchgen.iree import ir
 from dispatchgen.iree.ir import symbol_text
 from dispatchgen.lock.drift import placeholder
-from dispatchgen.substitute.interface import Executable, read_executables
+from dispatchgen.manifest.names import did_you_mean, show
+from dispatchgen.substitute.executable_file import EXECUTABLE_SUFFIX, parse_executable, read_executable_file
+from dispatchgen.substitute.interface import Executable
+from dispatchgen.substitute.object_fit import duplicate_symbols
 from dispatchgen.substitute.original import read_index, skipped_reason
 from dispatchgen.substitute.splice import executable_spans, rename_reference, replace_executables
-from dispatchgen.substitute.step import EXECUTABLE_SUFFIX
-
-#: How MLIR bytecode begins, which iree-compile writes where its flags ask for it.
-_BYTECODE = b"ML\xefR"
 
 
 def write_program(configured: Path, index: Path, output: Path, executables: Sequence[Path]) -> list[str]:
@@ -46,12 +45,15 @@ def write_program(configured: Path, index: Path, output: Path, executables: Sequ
     text = _read_text(configured)
     spans = executable_spans(text)
     _check(executables, dispatches, spans.keys(), configured)
+    files = {path: read_executable_file(path) for path in executables}
+    duplicates = duplicate_symbols(file.linked for file in files.values() if file.linked is not None)
+    if duplicates:
+        raise SubstitutionError(*duplicates)
     replaced, references = {}, []
-    for path in executables:
-        dispatch = dispatches[_dispatch_name(path)]
+    for path, file in files.items():
+        dispatch, substitute = dispatches[_dispatch_name(path)], file.executable
         span = spans[symbol_text(dispatch.executable)]
-        original = _parse(text[span.begin : span.end], configured)
-        substitute = _parse(path.read_text(encoding="utf-8"), path)
+        original = parse_executable(text[span.begin : span.end])
         names = _export_names(substitute, original)
         replaced[dispatch.executable] = rename_symbols(substitute.text, substitute.symbol, dispatch.executable, names)
         references += [(original, old, names[new]) for old, new in _pairs(original, substitute)]
@@ -72,7 +74,7 @@ def _read_text(configured: Path) -> str:
         data = configured.read_bytes()
     except OSError as error:
         raise ModelError(Problem(f"cannot read the module: {error.strerror}", Place(str(configured)))) from None
-    if not data.startswith(_BYTECODE):
+    if not data.startswith(ir.BYTECODE):
         return data.decode()
     with ir.read_module(configured) as module:
         return str(module.get_asm(use_local_scope=True))
@@ -87,8 +89,9 @@ def _check(
     for path in executables:
         dispatch = dispatches.get(_dispatch_name(path))
         if dispatch is None:
-            message = f"there is no dispatch {_dispatch_name(path)!r} to substitute"
-            problems.append(Problem(message, Place(str(path)), f"one of: {', '.join(dispatches)}"))
+            name = _dispatch_name(path)
+            message = f"there is no dispatch {show(name)} to substitute"
+            problems.append(Problem(message, Place(str(path)), did_you_mean(name, dispatches)))
         elif symbol_text(dispatch.executable) not in symbols:
             message = f"the program has no executable @{dispatch.executable}, which {dispatch.name} is"
             problems.append(Problem(message, Place(str(configured)), "extract the dispatches of this program"))
@@ -102,18 +105,6 @@ def _check(
         raise SubstitutionError(*problems)
 
 
-def _parse(text: str, file: Path) -> Executable:
-    """The executable that a text is. Raises ModelError where it is none."""
-    try:
-        with ir.parse_module(text) as module:
-            executables = read_executables(module)
-    except ir.NotIR as error:
-        raise ModelError(Problem(f"the executable cannot be parsed: {error}", Place(str(file)))) from None
-    if len(executables) != 1:
-        raise ModelError(Problem(f"expected one hal.executable, found {len(executables)}", Place(str(file))))
-    return executables[0]
-
-
 def _pairs(original: Executable, substitute: Executable) -> list[tuple[str, str]]:
     """The names of the exports of both, of the same ordinal."""
     names = {export.ordinal: export.name for export in substitute.exports}
@@ -121,5 +112,13 @@ def _pairs(original: Executable, substitute: Executable) -> list[tuple[str, str]
 
 
 def _export_names(substitute: Executable, original: Executable) -> dict[str, str]:
-    """What the exports of a substitute are called in the program: like the original's, or like an entry point."""
-    return {new: new if substitute.is_external else old for old, new in _pairs(original, substitute)}
+    """What the exports of a substitute are called in the program: like the original's, wherever that can be.
+
+    An external object's are called like its entry points. What calls a function that is called like the original's
+    export keeps the dispatch's stable name.
+    """
+    named = symbols(substitute.text)
+    return {
+        new: new if substitute.is_external or symbol_text(old) in named else old
+        for old, new in _pairs(original, substitute)
+    }

@@ -8,13 +8,20 @@ from pathlib import Path
 
 from dispatchgen.errors import Place, Problem, SubstitutionError
 from dispatchgen.extract.emit import rename_symbols
+from dispatchgen.files import sha256_of
 from dispatchgen.iree import ir
-from dispatchgen.substitute.check import Fit, fit
+from dispatchgen.substitute.check import Fit, fit, other_target
 from dispatchgen.substitute.interface import Executable, Phase, read_executables
+from dispatchgen.substitute.object_executable import object_executable
+from dispatchgen.substitute.object_fit import fit_object
+from dispatchgen.substitute.objects import read_object
 from dispatchgen.substitute.original import Original
-from dispatchgen.substitute.schema import Kind
-from dispatchgen.substitute.source import Compiler, configure_executable
+from dispatchgen.substitute.schema import Kind, LinkedObject
+from dispatchgen.substitute.source import Compiler, configure_executable, resolve_executable
 from dispatchgen.substitute.splice import rename_reference, replace_executables
+
+#: How much of a file is looked at to tell text from other content, in bytes.
+_START = 4096
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,7 @@ class Replacement:
     benchmark_text: str  #: With alignments as benchmark modules have them.
     export: str  #: The dispatch's export: an external object's is called like the entry point.
     entry: str | None = None  #: Entry point of the object, where there is one.
+    linked: LinkedObject | None = None  #: The object, where it is linked: for CPUs.
     target_differences: tuple[str, ...] = ()
 
     def benchmark_module(self, original: Original) -> str:
@@ -55,6 +63,8 @@ def make_replacements(
       SubstitutionError: the substitute does not fit, with all problems, or does not compile.
       ToolError: the compiler crashed.
     """
+    if substitute.kind == "object":
+        return {each.dispatch.name: _of_object(substitute, each, compiler) for each in originals}
     phase: Phase = "source" if substitute.kind == "source" else "configuration"
     fits = _fits(substitute, originals, _read(substitute.file), phase)
     make = _of_source if phase == "source" else _of_configuration
@@ -81,12 +91,39 @@ def _replacement(text: str, benchmark_text: str, each: Fit, original: Original) 
     return Replacement(text, benchmark_text, export, target_differences=each.target_differences)
 
 
+def _of_object(substitute: Substitute, original: Original, compiler: Compiler) -> Replacement:
+    """The executable that runs an object. All is checked before the compiler runs, which tells the workgroup count."""
+    exports = original.executable.exports
+    if len(exports) > 1:
+        names = ", ".join(f"@{export.name}" for export in exports)
+        message = f"an object replaces an executable of one export; @{original.dispatch.executable} has {names}"
+        raise SubstitutionError(Problem(message, Place(str(substitute.file)), "`source` or `configuration`"))
+    object_file = read_object(substitute.file)
+    found = fit_object(original.executable, object_file, substitute.entry)
+    if isinstance(found, list):
+        raise SubstitutionError(*found)
+    if found.target_differences and not substitute.any_target:
+        raise SubstitutionError(other_target(found.target_differences, Place(str(substitute.file))))
+    resolved = None
+    if substitute.workgroups is None or object_file.format != "elf":  # GPUs need the number of threads from it, too
+        resolved = resolve_executable(compiler, original.module, original.dispatch.name).exports[0].text
+    path = f"{substitute.substitution}/{substitute.file.name}"
+    made = object_executable(original.executable, object_file, substitute.entry, substitute.workgroups, resolved, path)
+    linked = None
+    if object_file.format == "elf":
+        linked = LinkedObject(path=path, sha256=sha256_of(substitute.file), symbols=object_file.defined)
+    return Replacement(made.text, made.text, made.export_name, made.entry, linked, made.target_differences)
+
+
 def _read(file: Path) -> list[Executable]:
     """The executables of a file. Raises SubstitutionError where it cannot be read or parsed."""
     try:
         data = file.read_bytes()
     except OSError as error:
         raise SubstitutionError(Problem(f"cannot read the substitute: {error.strerror}", Place(str(file)))) from None
+    if b"\0" in data[:_START] and not data.startswith(ir.BYTECODE):
+        message = f"expected MLIR, found a file that starts with the bytes {data[:8].hex(' ')}"
+        raise SubstitutionError(Problem(message, Place(str(file)), "`object:` for a kernel's object"))
     try:
         with ir.parse_module(data) as module:
             return read_executables(module)

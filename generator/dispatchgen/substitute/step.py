@@ -9,13 +9,11 @@ from pathlib import Path
 from dispatchgen.files import sha256_of, write_if_changed
 from dispatchgen.lock.drift import placeholder
 from dispatchgen.substitute.agreement import CheckSpec, check_module
+from dispatchgen.substitute.executable_file import EXECUTABLE_SUFFIX, executable_file
 from dispatchgen.substitute.original import Missing, Original, read_originals
 from dispatchgen.substitute.replacement import Replacement, Substitute, make_replacements
 from dispatchgen.substitute.schema import Substituted
 from dispatchgen.substitute.source import Compiler
-
-#: What the file of a configured executable is called, behind the dispatch's name.
-EXECUTABLE_SUFFIX = ".executable.mlir"
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ def _files(step: Step, original: Original, replacement: Replacement, module: str
     )
     files = {
         f"{name}.mlir": module,
-        f"{name}{EXECUTABLE_SUFFIX}": replacement.text.strip("\n") + "\n",
+        f"{name}{EXECUTABLE_SUFFIX}": executable_file(replacement),
         f"{name}.json": record.model_dump_json(indent=1) + "\n",
     }
     if step.tolerance is not None:
