@@ -20,6 +20,8 @@ _EXPECTED = {
     "list_type": "a list",
     "dict_type": "a mapping",
     "model_type": "a mapping",
+    "finite_number": "a finite number",
+    "float_type": "a number",
 }
 _BOUNDS = {"greater_than_equal": ("ge", "at least"), "less_than_equal": ("le", "at most")}
 
@@ -58,7 +60,8 @@ def describe(details: ErrorDetails, document: Document) -> Problem:
         if expected == "a text" and isinstance(found, int | float):
             hint = f'put it in quotes: "{str(found).lower()}"'
         if expected == "a list" and isinstance(found, str):
-            hint = f"[{found}]" if found.isprintable() and len(found) < 80 else None
+            is_one = found.isprintable() and " " not in found and len(found) < 80
+            hint = f"[{found}]" if is_one else None
         return Problem(f"{_describe_value(found)}; {expected} is needed here", place, hint)
     if kind == "literal_error":
         return Problem(f"{_describe_value(found)}; allowed are {details['ctx']['expected']}", place)

@@ -186,13 +186,13 @@ def _folders() -> str:
 ## Folders of substitutes
 
 The files of a `directory` are named as iree-compile names the executables that it dumps:
-`<module>_<executable>.<suffix>`, optionally with the variant: `<module>_<executable>_<variant>.<suffix>`. The module may
-be left out, and the dispatch's stable name can stand in place of both. What ends in `.mlir` or `.mlirbc` is a source, or
-a configuration where the name begins with `configured_`; objects end in {objects}.
+`<module>_<executable>.<suffix>`, or `<module>_<executable>_<variant>.<suffix>`. The module may be left
+out, and the dispatch's stable name can stand in place of both. What ends in `.mlir` or `.mlirbc` is a source, or a
+configuration where the name begins with `configured_`. Objects are {objects}.
 
 Files whose names begin with a dot, and folders in the folder, are not looked at. A file of another kind is an error; so
-are a file that is named after no dispatch, and two for one dispatch. A new file in the folder counts when build files are
-generated next; `dispatchgen generate --check` tells.
+are a file that is named after no dispatch, and two for one dispatch. A new file in the folder counts from the next
+`dispatchgen run` or `dispatchgen generate` on; `dispatchgen generate --check` tells of it.
 """
 
 
@@ -200,10 +200,10 @@ def _names() -> str:
     return f"""\
 ## Names and paths
 
-Models, backends, presets, substitutions and combinations can have any name of up to {MAX_NAME} characters. In targets, files and symbols each
-character other than letters, digits and `_` becomes `_`, and a digit in front gets a `_` before it. Two names that
-become the same, or differ in case only, are an error. A reference to a name can be the name or what became of it.
-Labels of shapes are made likewise.
+Models, backends, presets, substitutions and combinations can have any name of up to {MAX_NAME} characters. In targets,
+files and symbols each character other than letters, digits and `_` becomes `_`, and a digit in front gets a `_` before
+it. Two names that become the same, or differ in case only, are an error. A reference to a name can be the name or what
+became of it. Labels of shapes are made likewise.
 
 Paths are relative to the manifest, with `/`. They must stay in its folder, through links too, unless `allow_outside` is
 true. Texts that reach a command line hold no `;` and no control characters.

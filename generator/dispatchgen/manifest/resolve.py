@@ -176,11 +176,10 @@ class Resolver(Checks):
         """The files of the suite that flags name, by backend: the build has to notice when they change."""
         found = {}
         for backend in backends:
-            values = [
-                flag.partition("=")[2] for flag in (*backend.compile_flags, *flags.get(backend.id, ())) if "=" in flag
-            ]
-            files = {file for value in values if (file := sources.suite_file(value, self.root)) is not None}
-            if backend.id in flags and files:
+            every = [*backend.compile_flags, *flags[backend.id]] if backend.id in flags else []
+            # `--flag=path`, and `--flag=scope=path` of parameter archives.
+            values = {value for flag in every for value in (flag.partition("=")[2], flag.rpartition("=")[2]) if value}
+            if files := {file for value in values if (file := sources.suite_file(value, self.root)) is not None}:
                 found[backend.id] = tuple(sorted(files))
         return found
 

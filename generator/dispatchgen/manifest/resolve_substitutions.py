@@ -214,7 +214,7 @@ class SubstitutionResolver:
             for backend in candidates:
                 if not by_backend[backend.id]:
                     message = f"no file in {show(text)} is for the backend {show(backend.name)}"
-                    self.checks.add((*path, "backends"), message)
+                    self.checks.add((*path, "backends"), message, "remove it")
         found = {backend: tuple(of_it) for backend, of_it in by_backend.items() if of_it}
         return tuple(found), found
 
@@ -224,9 +224,20 @@ class SubstitutionResolver:
         """The backends that the section names; all of the model's where it names none."""
         if section.backends is None:
             return list(self.backends)
-        known = {backend.name: backend.id for backend in self.backends}
-        ids = self.checks.ids("backends", (*path, "backends"), section.backends, known)
-        return [backend for backend in self.backends if backend.id in ids]
+        known = {name: backend for backend in self.backends for name in (backend.id, backend.name)}
+        unused = {name for every in self.checks.manifest.backends or () for name in (every, make_id(every))}
+        for index, name in enumerate(section.backends):
+            where = (*path, "backends", index)
+            if name in known or name in self.checks.broken.get("backends", ()):
+                continue
+            if name in unused:
+                message = f"the model does not use the backend {show(name)}"
+                self.checks.add(where, message, "add it to `backends` of the model, or remove it here")
+            else:
+                hint = did_you_mean(name, [backend.name for backend in self.backends])
+                self.checks.add(where, f"there is no backend {show(name)}", hint)
+        chosen = {known[name].id for name in section.backends if name in known}
+        return [backend for backend in self.backends if backend.id in chosen]
 
     def _backends_of(
         self, path: Path_, section: SubstitutionSection, kind: SubstitutionKind, file: _File
@@ -234,21 +245,27 @@ class SubstitutionResolver:
         chosen = self._chosen(path, section)
         if kind != "object":
             return tuple(backend.id for backend in chosen)
-        if section.backends is None and file.generator is None:
-            if section.command is not None:
-                message = f"the key `backends` is missing: nothing tells which take what is made from {show(file.path)}"
-                self.checks.add(path, message, "add `backends: [...]`", at_key=True)
-            return ()
-        fitting = [each for each in chosen if (made := code_generator(each)) and file.generator in (None, made)]
-        if section.backends is None and not fitting and not self.checks.broken.get("backends"):
+        is_known = section.backends is not None or file.generator is not None
+        fitting = [each for each in chosen if is_known and _takes(each, file)]
+        if not is_known and section.command is not None:
+            message = f"the key `backends` is missing: nothing tells which take what is made from {show(file.path)}"
+            self.checks.add(path, message, "add `backends: [...]`", at_key=True)
+        elif is_known and section.backends is None and not fitting and not self.checks.broken.get("backends"):
             message = f"none of the model's backends takes {show(file.path)}, which is for {file.generator}"
             self.checks.add((*path, "object"), message)
         for backend in chosen if section.backends is not None else ():
             if backend not in fitting:
-                wanted = f"which is for {file.generator}" if file.generator else "nor any other object"
-                message = f"the backend {show(backend.name)} does not take {show(file.path)}, {wanted}"
-                self.checks.add((*path, "backends"), message)
+                is_for = f", and {show(file.path)} is for {file.generator}" if file.generator else ""
+                takes = f"objects for {made}" if (made := code_generator(backend)) else "no objects"
+                message = f"the backend {show(backend.name)} takes {takes}{is_for}"
+                self.checks.add((*path, "backends"), message, "remove it")
         return tuple(backend.id for backend in fitting)
+
+
+def _takes(backend: Backend, file: _File) -> bool:
+    """Whether a backend takes an object, or what is made of a source."""
+    generator = code_generator(backend)
+    return generator is not None and file.generator in (None, generator)
 
 
 def _selectors(section: SubstitutionSection) -> Iterator[Selector]:

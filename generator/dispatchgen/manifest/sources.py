@@ -82,9 +82,10 @@ def checked_suite_folder(path: str, root: Path, *, allow_outside: bool) -> tuple
     plain = _inside(path, root, allow_outside)
     try:
         names = sorted(entry.name for entry in os.scandir(root / plain) if not entry.is_dir())
-    except (FileNotFoundError, NotADirectoryError):
-        what = "is not a folder" if (root / plain).exists() else "does not exist"
-        raise SourceProblem(f"{show(plain)} {what}", _similar_file(root / plain, plain)) from None
+    except FileNotFoundError:
+        raise SourceProblem(f"there is no folder {show(plain)}", _similar_file(root / plain, plain)) from None
+    except NotADirectoryError:
+        raise SourceProblem(f"{show(plain)} is not a folder") from None
     except (OSError, ValueError) as error:
         raise SourceProblem(f"cannot look into {show(plain)}: {_reason(error)}") from None
     paths = [posixpath.join(plain, name) for name in names if not name.startswith(".")]
@@ -94,7 +95,7 @@ def checked_suite_folder(path: str, root: Path, *, allow_outside: bool) -> tuple
 def suite_file(path: str, root: Path) -> str | None:
     """`path` made plain where it is a file below `root`, the suite's folder without links; else None."""
     try:
-        return checked_suite_path(path, root, allow_outside=False) if path else None
+        return checked_suite_path(path, root, allow_outside=False)
     except SourceProblem:
         return None
 

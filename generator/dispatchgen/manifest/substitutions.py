@@ -99,9 +99,14 @@ class SubstitutionSection(Section):
     command: NotEmpty[Text] | None = Field(
         default=None,
         description="The command that makes an object from a kernel's source, a text per argument. `{source}`, "
-        "`{output}` and `{entry}` stand for the two files and for `entry`. Default: by the end of the source's name.",
+        "`{output}` and `{entry}` stand for the two files and for `entry`; other files that it reads have to be among "
+        "`inputs`. Default: by the end of the source's name.",
     )
-    inputs: list[Text] = Field(default=[], description="More files that the command reads.")
+    inputs: list[Text] = Field(
+        default=[],
+        description="More files that the command reads, such as headers, or its program where that is a script of the "
+        "suite: an argument that is one of these paths stands for the file.",
+    )
     entry: Annotated[Text, require(_entry_problem)] | None = Field(
         default=None, description="Entry point of an object. Default: its only one."
     )
