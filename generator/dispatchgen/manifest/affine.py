@@ -122,7 +122,7 @@ class _Parser:
                 raise _MapProblem("a `)` is missing")
             self.position += 1
             return value
-        if token.isdigit():
+        if token.isascii() and token.isdigit():
             if len(token) > _DIGITS:
                 raise _MapProblem(f"{show(token)} is too large")
             return int(token)
