@@ -46,9 +46,11 @@ from typing import Any
 #: Keywords of CMake's iree_dispatch_benchmark_suite(), as `dispatchgen generate --cmake`
 #: orders them. Those of the macro are the same, in lower case.
 _KEYWORDS = (
-    *("NAME", "MODEL", "BACKEND", "SRC", "LOCK", "IMPORT_FLAGS", "COMPILE_FLAGS"),
+    *("NAME", "MODEL", "BACKEND", "SRC", "LOCK", "IMPORT_FLAGS", "COMPILE_FLAGS", "INPUTS"),
     *("DISPATCHES", "CALLS", "PARAMETERS", "DEVICES", "RUN_FLAGS", "DEVICE_LABELS"),
     *("LABELS", "PRESETS", "MIN_TIME", "REPETITIONS", "BATCH_SIZE", "TIMEOUT", "DRIFT"),
+    *("SUBSTITUTES", "OBJECT_COMMANDS", "OBJECT_SUFFIX", "SUBSTITUTE_INPUTS"),
+    *("SUBSTITUTE_FLAGS", "COMBINATIONS"),
 )
 #: Attributes of Bazel's targets that say nothing to CMake.
 _BAZEL_ONLY = frozenset(

@@ -17,13 +17,20 @@ load(
     "//private:providers.bzl",
     _IreeDispatchExtractInfo = "IreeDispatchExtractInfo",
     _IreeDispatchModuleInfo = "IreeDispatchModuleInfo",
+    _IreeDispatchSubstitutionInfo = "IreeDispatchSubstitutionInfo",
     _IreeDispatchToolsInfo = "IreeDispatchToolsInfo",
 )
 load("//private:setup.bzl", _iree_dispatch_benchmark_setup = "iree_dispatch_benchmark_setup")
+load(
+    "//private:substitution.bzl",
+    _iree_dispatch_combination = "iree_dispatch_combination",
+    _iree_dispatch_substitution = "iree_dispatch_substitution",
+)
 load("//private:suite.bzl", _iree_dispatch_benchmark_suite = "iree_dispatch_benchmark_suite")
 load(
     "//private:tests.bzl",
     _iree_dispatch_benchmark_test = "iree_dispatch_benchmark_test",
+    _iree_dispatch_check_test = "iree_dispatch_check_test",
     _iree_dispatch_drift_test = "iree_dispatch_drift_test",
     _iree_dispatch_smoke_test = "iree_dispatch_smoke_test",
 )
@@ -35,14 +42,18 @@ iree_dispatch_benchmark_suite = _iree_dispatch_benchmark_suite
 
 # Rules.
 iree_dispatch_benchmark_test = _iree_dispatch_benchmark_test
+iree_dispatch_check_test = _iree_dispatch_check_test
+iree_dispatch_combination = _iree_dispatch_combination
 iree_dispatch_drift_test = _iree_dispatch_drift_test
 iree_dispatch_extract = _iree_dispatch_extract
 iree_dispatch_import = _iree_dispatch_import
 iree_dispatch_module = _iree_dispatch_module
 iree_dispatch_smoke_test = _iree_dispatch_smoke_test
+iree_dispatch_substitution = _iree_dispatch_substitution
 iree_dispatch_tools = _iree_dispatch_tools
 
 # Providers.
 IreeDispatchExtractInfo = _IreeDispatchExtractInfo
 IreeDispatchModuleInfo = _IreeDispatchModuleInfo
+IreeDispatchSubstitutionInfo = _IreeDispatchSubstitutionInfo
 IreeDispatchToolsInfo = _IreeDispatchToolsInfo

@@ -21,7 +21,18 @@ from bazel_macros import Package
 from cmake_project import find_program
 from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
 from dispatchgen.lock.schema import Lock, MadeFrom
-from dispatchgen.manifest.suite import Backend, Device, Model, Preset, RunSettings, Source, Suite
+from dispatchgen.manifest.suite import (
+    Backend,
+    Combination,
+    Device,
+    Model,
+    Preset,
+    RunSettings,
+    Selector,
+    Source,
+    Substitution,
+    Suite,
+)
 from dispatchgen.render.bazel import render_bazel
 from dispatchgen.render.cmake import render_cmake
 from dispatchgen.render.quote import KEYWORDS, cmake_argument
@@ -46,6 +57,25 @@ _MODEL = Model(
     labels=("large",),
     run=RunSettings("0.5s", 3, 10),
     drift="allow",
+    flag_files={"cpu": ("spec $x.mlir",)},
+    substitutions=(
+        Substitution(
+            *("fast", "fast", "object", "kernels/a $HOME é.c"),
+            selectors=(Selector("matmul_1", "any"),),
+            backends=("cpu",),
+            command=("cc", *_HOSTILE, "{source}", "-o", "{output}"),
+            inputs=("kernels/a $x.h",),
+            workgroups="(d0) -> (d0 ceildiv 64, 1, 1)",
+            tolerance=0.001,
+        ),
+        Substitution(
+            *("tuned", "tuned", "tuning_spec", "spec $x.mlir"),
+            selectors=(Selector("softmax_*", "any"),),
+            backends=("cpu",),
+            other_target=True,
+        ),
+    ),
+    combinations=(Combination("all", "all", ("fast", "tuned"), ("cpu",)),),
 )
 _IMPORTED = Model(
     *("b", "b", Source("data/b.onnx", "onnx", package="onnx"), ("--opset-version=19",)),
@@ -237,8 +267,9 @@ def test_the_converted_file_has_the_tests_of_the_generated_one(project: Path, ir
     converted = list(_tests(project, programs))
     (project / "suite" / "CMakeLists.txt").write_text(_texts(_SUITE)[1], encoding="utf-8")
     assert converted == list(_tests(project, programs))
-    # Of two suites on CPUs: what they run, on each device, smoke and timed; and one that tells of drift.
-    assert len(converted) == 2 * 3 * 2 * 2 + 1
+    # Of two suites on CPUs: what they run, on each device, smoke and timed; and one that tells of drift. Of substitutions a
+    # dispatch and a call each, of the combination a call; of one the outputs are compared.
+    assert len(converted) == 2 * 3 * 2 * 2 + 1 + 2 * ((2 + 2 + 1) * 2 + 1)
 
 
 def _tests(project: Path, programs: Path) -> Iterator[dict[str, Any]]:

@@ -87,6 +87,7 @@ def test_the_steps_get_what_the_suite_says(package: Package) -> None:
         "compile_flags": ["--iree-hal-target-device=local"],
         "dispatches": ["matmul", "softmax"],
         "drift": "allow",
+        "inputs": [],
         "lock": ":locks/mlp.json",
         "model": "mlp",
         "tags": ["manual"],
@@ -366,7 +367,8 @@ def test_a_second_setup_of_one_name_is_refused(package: Package) -> None:
 def test_the_macro_has_the_keywords_of_the_cmake_function(repository: Path) -> None:
     cmake = (repository / "genrules/cmake/iree_dispatch_benchmark_suite.cmake").read_text()
     function = cmake[cmake.index("function(iree_dispatch_benchmark_suite)") :]
-    keywords = re.findall(r'^    "([A-Z_;]+)"$', function[: function.index("endfunction")], re.MULTILINE)
+    function = function[: function.index("endfunction")].replace("\\\n", "")
+    keywords = re.findall(r'^    "([A-Z_;]+)"$', function, re.MULTILINE)
     macro = (repository / "genrules/bazel/private/suite.bzl").read_text()
     signature = macro[macro.index("def iree_dispatch_benchmark_suite(") : macro.index("**kwargs")]
     parameters = set(re.findall(r"^        (\w+)", signature, re.MULTILINE))

@@ -38,7 +38,8 @@ def test_a_driver_that_was_not_built_in(iree_tools: support.IreeTools) -> None:
 
 def test_the_runners_of_the_build_systems_know_the_same_texts(repository: Path) -> None:
     expected = [pattern.replace(r"[^\n]*", ".*") for pattern in messages.ABSENT_DEVICE]
-    shell = (repository / "genrules/bazel/private/run_benchmark.sh").read_text()
+    scripts = ("test_functions.sh", "run_benchmark.sh")
+    shell = "".join((repository / "genrules/bazel/private" / script).read_text() for script in scripts)
     match = re.search(r'^absent_device="(.*)"$', shell, re.MULTILINE)
     assert match is not None and match[1].split("|") == expected
     cmake = (repository / "genrules/cmake/private/tests.cmake").read_text()

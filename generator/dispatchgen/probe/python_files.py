@@ -10,7 +10,7 @@ import importlib.metadata
 import re
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 import dispatchgen
@@ -24,11 +24,16 @@ Links = dict[str, Path]
 HOME = "python"
 #: Where the packages that dispatchgen imports go.
 SITE = "site-packages"
+#: Where the packages go that dispatchgen needs besides where it works with substitutes.
+SUBSTITUTE_SITE = "substitute-site-packages"
 #: Where the packages go that the importer needs besides.
 IMPORTER_SITE = "import-site-packages"
 
 #: What dispatchgen imports, besides IREE's bindings.
 DISPATCHGEN_NEEDS = ("click", "jinja2", "pydantic", "pyyaml", "rich")
+#: What it imports besides where it reads objects, and where it compares what kernels write. Apart, since each file of
+#: `SITE` counts in each extraction.
+SUBSTITUTE_NEEDS = ("numpy", "pyelftools", "spirv-enums")
 #: What `iree.compiler.tools.import_onnx` imports, besides IREE's bindings.
 IMPORTER_NEEDS = ("onnx", "numpy")
 #: What these distributions ask for but neither program imports: colors and Markdown of rich.
@@ -75,13 +80,17 @@ def dispatchgen_links() -> Links:
     return links
 
 
+def substitute_links() -> Links:
+    """What dispatchgen imports besides where it works with substitutes."""
+    return _links_of(SUBSTITUTE_SITE, _without(_closure(SUBSTITUTE_NEEDS), _closure(DISPATCHGEN_NEEDS)))
+
+
 def importer_links() -> Links:
     """What the importer imports that dispatchgen does not; empty where the importer is not installed."""
     needs = _closure(IMPORTER_NEEDS)
     if not needs.keys() >= set(IMPORTER_NEEDS):
         return {}
-    shared = _closure(DISPATCHGEN_NEEDS)
-    return _links_of(IMPORTER_SITE, {name: needs[name] for name in needs if name not in shared})
+    return _links_of(IMPORTER_SITE, _without(needs, _closure((*DISPATCHGEN_NEEDS, *SUBSTITUTE_NEEDS))))
 
 
 def _shared_library(program: Path) -> Path | None:
@@ -108,6 +117,12 @@ def _closure(names: Iterable[str]) -> dict[str, importlib.metadata.Distribution]
             continue
         waiting += _requirements(found[name].requires or ())
     return found
+
+
+def _without(
+    distributions: dict[str, importlib.metadata.Distribution], others: Container[str]
+) -> dict[str, importlib.metadata.Distribution]:
+    return {name: distribution for name, distribution in distributions.items() if name not in others}
 
 
 def _requirements(lines: Sequence[str]) -> Iterator[str]:

@@ -11,7 +11,7 @@ load(":groups.bzl", "COMMON_ATTRIBUTES")
 _ID = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 # Targets NAME.* of a suite besides those of its dispatches. dispatchgen gives no dispatch such a name.
-_RESERVED = ["benchmarks", "dispatches", "drift", "model", "smoke", "sources"]
+_RESERVED = ["benchmarks", "configured", "dispatches", "drift", "model", "smoke", "sources", "substitutions"]
 
 # Attributes that callers may give to the targets with actions, besides those of all targets.
 _BUILD_ATTRIBUTES = [

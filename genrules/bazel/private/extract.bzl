@@ -6,7 +6,7 @@
 
 """Extracts the dispatches of a model on a backend."""
 
-load(":compile.bzl", "iree_compile")
+load(":compile.bzl", "configure", "flag_paths")
 load(":providers.bzl", "IreeDispatchExtractInfo", "IreeDispatchSettingInfo", "IreeDispatchToolsInfo")
 load(":tools.bzl", "TOOLS_ATTR")
 
@@ -14,14 +14,14 @@ def _extract_impl(ctx):
     tools = ctx.attr.tools[IreeDispatchToolsInfo]
     title = "%s/%s" % (ctx.attr.model, ctx.attr.backend)
     configured = ctx.actions.declare_file(title + "/configured.mlir")
-    iree_compile(
+    flag_files = _flag_files(ctx)
+    configure(
         ctx,
         tools = tools,
-        phase = "--compile-to=executable-configurations",
         flags = ctx.attr.compile_flags,
+        files = flag_files,
         src = ctx.file.src,
         output = configured,
-        mnemonic = "IreeDispatchConfigure",
         progress_message = "Configuring %s" % title,
     )
 
@@ -38,15 +38,36 @@ def _extract_impl(ctx):
         IreeDispatchExtractInfo(
             backend = ctx.attr.backend,
             calls = calls,
+            checks = {},
             compile_flags = ctx.attr.compile_flags,
+            compile_inputs = [],
             configured = configured,
             drift = drift,
+            flag_files = flag_files,
             index = index,
             model = ctx.attr.model,
             modules = modules,
+            src = ctx.file.src,
+            substitution = "",
             tools = tools,
         ),
     ]
+
+def _flag_files(ctx):
+    """Each path that a flag ends with, of one of `inputs` -> the file."""
+    files = {target.label.name: target.files.to_list()[0] for target in ctx.attr.inputs}
+    paths = [path for flag in ctx.attr.compile_flags for path in flag_paths(flag)]
+    return {path: files[_plain(path)] for path in paths if _plain(path) in files}
+
+def _plain(path):
+    """A path in the package as the name of a target must be, without `.` and `..`."""
+    segments = []
+    for segment in path.split("/"):
+        if segment == ".." and segments:
+            segments.pop()
+        elif segment not in ["", "."] or path.startswith("/"):
+            segments.append(segment)
+    return "/".join(segments)
 
 def _add_extract_action(ctx, tools, title, configured, folder, outputs, drift):
     # By it extraction finds out a lock that was renewed without generating the build file again. See `listed_in` of
@@ -109,6 +130,10 @@ its own, so that only what uses a changed one is built again.
             doc = "Whether the dispatches may differ from the lock's. The flag `--@dispatchgen//:drift` overrides it.",
             default = "error",
             values = ["allow", "error"],
+        ),
+        "inputs": attr.label_list(
+            doc = "Files that compile_flags name by their path in the package.",
+            allow_files = True,
         ),
         "lock": attr.label(
             doc = "The model's lock file.",

@@ -23,6 +23,8 @@ iree_dispatch_tools(
     import_data = [":import_files"],
     import_tool = %{import_tool},
     linker_tool = %{linker_tool},
+    run_tool = "bin/iree-run-module",
+    substitute_data = [":substitute_files"],
 )
 
 exports_files([
@@ -91,10 +93,33 @@ filegroup(
     ),
 )
 
+# What dispatchgen reads besides where it works with substitutes.
+filegroup(
+    name = "substitute_files",
+    srcs = glob(
+        [
+            "substitute-site-packages/**/*.py",
+            "substitute-site-packages/**/*.so",
+            "substitute-site-packages/**/*.so.*",
+        ],
+        allow_empty = True,
+        exclude = [
+            "**/test/**",
+            "**/tests/**",
+            # Large, and nothing of them is imported.
+            "substitute-site-packages/numpy/distutils/**",
+            "substitute-site-packages/numpy/f2py/**",
+        ],
+    ),
+)
+
 # What the importer of .onnx models reads besides its launcher.
 filegroup(
     name = "import_files",
-    srcs = [":dispatchgen_files"] + glob(
+    srcs = [
+        ":dispatchgen_files",
+        ":substitute_files",
+    ] + glob(
         [
             "import-site-packages/**/*.py",
             "import-site-packages/**/*.so",
@@ -104,9 +129,7 @@ filegroup(
         exclude = [
             "**/test/**",
             "**/tests/**",
-            # Large, and nothing of them is imported.
-            "import-site-packages/numpy/distutils/**",
-            "import-site-packages/numpy/f2py/**",
+            # Large, and nothing of it is imported.
             "import-site-packages/onnx/reference/**",
         ],
     ),

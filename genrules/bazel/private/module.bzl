@@ -6,46 +6,42 @@
 
 """Compiles the modules that are run."""
 
-load(":compile.bzl", "iree_compile")
-load(":providers.bzl", "IreeDispatchExtractInfo", "IreeDispatchModuleInfo")
+load(":compile.bzl", "RUN_IN_ATTR", "compile_module")
+load(":providers.bzl", "IreeDispatchExtractInfo", "IreeDispatchModuleInfo", "module_folder")
 
 def _module_impl(ctx):
     extract = ctx.attr.extract[IreeDispatchExtractInfo]
-    title = "%s/%s" % (extract.model, extract.backend)
-    if ctx.attr.dispatch:
-        if ctx.attr.dispatch not in extract.modules:
-            fail("%s: %s has no dispatch '%s'; it has: %s" % (
-                ctx.label,
-                ctx.attr.extract.label,
-                ctx.attr.dispatch,
-                ", ".join(sorted(extract.modules)),
-            ))
-        name, src, calls = ctx.attr.dispatch, extract.modules[ctx.attr.dispatch], {}
-        what = "%s/%s.vmfb" % (title, name)
-    else:
-        name, src, calls = "model", extract.configured, extract.calls
-        what = "%s/model.vmfb (whole model)" % title
-    vmfb = ctx.actions.declare_file("%s/%s.vmfb" % (title, name))
-
-    # The executables of the source are configured. Configured a second time, some would fail to compile.
-    iree_compile(
+    name = ctx.attr.dispatch or "model"
+    if ctx.attr.dispatch and ctx.attr.dispatch not in extract.modules:
+        fail("%s: %s has no dispatch '%s'; it has: %s" % (
+            ctx.label,
+            ctx.attr.extract.label,
+            ctx.attr.dispatch,
+            ", ".join(sorted(extract.modules)),
+        ))
+    src = extract.modules[ctx.attr.dispatch] if ctx.attr.dispatch else extract.configured
+    title = module_folder(extract) + "/" + name
+    vmfb = ctx.actions.declare_file(title + ".vmfb")
+    compile_module(
         ctx,
-        tools = extract.tools,
-        phase = "--compile-from=executable-configurations",
-        flags = extract.compile_flags,
+        extract = extract,
         src = src,
         output = vmfb,
-        mnemonic = "IreeDispatchCompile",
-        progress_message = "Compiling %s" % what,
+        progress_message = "Compiling %s.vmfb%s" % (title, "" if ctx.attr.dispatch else " (whole model)"),
     )
+    changes = [target[IreeDispatchModuleInfo] for target in ctx.attr.changes]
     return [
         DefaultInfo(files = depset([vmfb])),
         IreeDispatchModuleInfo(
             backend = extract.backend,
-            calls = calls,
+            calls = {} if ctx.attr.dispatch else extract.calls,
+            changes = [struct(vmfb = module.vmfb, original = module.original) for module in changes],
+            check = extract.checks.get(ctx.attr.dispatch),
             model = extract.model,
             name = name,
+            original = ctx.attr.original[IreeDispatchModuleInfo].vmfb if ctx.attr.original else None,
             placeholder = src if ctx.attr.dispatch and extract.drift else None,
+            substitution = extract.substitution,
             tools = extract.tools,
             vmfb = vmfb,
         ),
@@ -53,16 +49,28 @@ def _module_impl(ctx):
 
 iree_dispatch_module = rule(
     implementation = _module_impl,
-    doc = "Compiles the benchmarks of a dispatch to `<model>/<backend>/<dispatch>.vmfb`, or the whole model to `model.vmfb`.",
+    doc = """Compiles the benchmarks of a dispatch to `<model>/<backend>/<dispatch>.vmfb`, or the whole model to `model.vmfb`.
+
+Modules of a substitution lie in `<model>/<backend>/substitutions/<substitution>/`.
+""",
     attrs = {
+        "changes": attr.label_list(
+            doc = "For a whole model with substitutions: the modules of the dispatches that are replaced in it.",
+            providers = [IreeDispatchModuleInfo],
+        ),
         "dispatch": attr.string(
-            doc = "Name of the dispatch. Empty: the whole model.",
+            doc = "Name of the dispatch; `<dispatch>.check`: what compares the outputs of a substitute. Empty: the whole model.",
         ),
         "extract": attr.label(
-            doc = "The iree_dispatch_extract target, which also says the compile flags.",
+            doc = "The iree_dispatch_extract or iree_dispatch_substitution target, which also says the compile flags.",
             mandatory = True,
             providers = [IreeDispatchExtractInfo],
         ),
+        "original": attr.label(
+            doc = "For modules of substitutions: the module without them, which tests compare with.",
+            providers = [IreeDispatchModuleInfo],
+        ),
+        "_run_in": RUN_IN_ATTR,
     },
     provides = [IreeDispatchModuleInfo],
 )

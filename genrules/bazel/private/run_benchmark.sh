@@ -5,42 +5,53 @@
 # See https://llvm.org/LICENSE.txt for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# run_benchmark.sh [--keep-result] [--skip-absent-device] [--placeholder FILE] -- <iree-benchmark-module> <flags>...
+# run_benchmark.sh [--keep-result] [--skip-absent-device] [--placeholder FILE] [--change MODULE ORIGINAL]...
+#   [--original MODULE ORIGINAL] -- <iree-benchmark-module> <flags>...
 #
 # Runs benchmarks as a test of Bazel. The test passes only if all of them were measured; with --keep-result it then leaves
 # their JSON as benchmark.json in its undeclared outputs. It is skipped where FILE, the source of the module, says so in its
 # first line, and with --skip-absent-device where this machine does not have the device.
+#
+# Of a substitution, --original says which module is run, and which the compiler made without it. Where they are the same,
+# that is said. Of a whole program, --change says the same of each dispatch that is replaced in it: where one of them is
+# another, the program must be as well.
 
 set -u
-. "${0%/*}/skip_test.sh"
+. "${0%/*}/test_functions.sh"
+
+# Whether two files have the same bytes.
+is_same() {
+  cmp -s "$1" "$2"
+  case $? in
+    0) return 0 ;;
+    1) return 1 ;;
+    *) fail "$1 and $2 were not compared" ;;
+  esac
+}
 
 keep_result=
 skip_absent_device=
 placeholder=
+changed=
+original=
 device=
 while [ "$1" != -- ]; do
   case $1 in
     --keep-result) keep_result=yes ;;
     --skip-absent-device) skip_absent_device=yes ;;
     --placeholder) placeholder=$2; shift ;;
+    --change) is_same "$2" "$3" || changed=$2; shift 2 ;;
+    --original) module=$2 original=$3; shift 2 ;;
     *) echo "run_benchmark.sh: unknown option: $1" >&2; exit 2 ;;
   esac
   shift
 done
 shift
 
-# What iree-benchmark-module prints where a device is absent: extended regular expressions, as the CMake rules have them
-# in private/tests.cmake.
-absent_device="no driver '[^']*' registered|: UNAVAILABLE.*library|creating device '|no devices found"
-
-fail() {
-  printf 'error: %s\n' "$1" >&2
-  exit 1
-}
-
-if [ -n "$placeholder" ]; then
-  reason=$(sed -n '1s|^// dispatchgen: skipped: ||p' "$placeholder") || fail "no file $placeholder"
-  [ -z "$reason" ] || skip "$reason"
+end_where_placeholder "$placeholder"
+if [ -n "$original" ] && is_same "$module" "$original"; then
+  [ -z "$changed" ] || fail "the substitution did not take place: the whole program is the compiler's own, $changed is not"
+  echo "note: the same code as the compiler's own"
 fi
 
 scratch=$(mktemp -d "${TEST_TMPDIR:-${TMPDIR:-/tmp}}/dispatchgen.XXXXXX") || exit 1
@@ -63,15 +74,8 @@ done
 
 exit_code=$(cat "$scratch/exit_code")
 if [ "$exit_code" != 0 ]; then
-  absent=$(grep -E "$absent_device" "$scratch/output" | sed 1q)
-  if [ -z "$absent" ]; then
-    fail "iree-benchmark-module failed: $exit_code"
-  elif [ -n "$skip_absent_device" ]; then
-    skip "no device $device: $absent"
-  fi
-  fail "nothing was measured: this machine does not have the device $device
-  try: \`dispatchgen doctor\`, which lists the devices that there are;
-       --@dispatchgen//:absent_device=skip, with which such tests are skipped"
+  end_where_absent "$scratch/output" "$device" "$skip_absent_device"
+  fail "iree-benchmark-module failed: $exit_code"
 fi
 if grep -q 'Failed to match any benchmarks' "$scratch/output" || ! grep -qs '"real_time":' "$result"; then
   fail "nothing was measured: iree-benchmark-module ended with exit code 0 and wrote no benchmark"

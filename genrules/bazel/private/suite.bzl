@@ -6,22 +6,16 @@
 
 """The macro that benchmarks a model on a backend."""
 
-load(":check.bzl", "check_attributes", "check_suite", "fail_with", "parameter_path")
+load(":check.bzl", "check_attributes", "check_suite", "fail_with")
 load(":extract.bzl", "iree_dispatch_extract")
 load(":groups.bzl", "create_filegroup", "create_test_suite")
 load(":import.bzl", "iree_dispatch_import")
 load(":module.bzl", "iree_dispatch_module")
 load(":setup.bzl", "SETUP_NAME")
-load(":tests.bzl", "iree_dispatch_benchmark_test", "iree_dispatch_drift_test", "iree_dispatch_smoke_test")
-
-# Smoke tests may be answered from any cache, but run where the device is.
-_SMOKE_TAGS = ["no-remote-exec"]
-
-# Timed tests run each time they are asked for (external, no-cache), on this machine (no-remote), one at a time.
-_TIMED_TAGS = ["exclusive", "external", "no-cache", "no-remote"]
-
-# Seconds of Bazel's categories of timeouts but the longest.
-_TIMEOUTS = [("short", 60), ("moderate", 300), ("long", 900)]
+load(":substitution_check.bzl", "check_substitutions")
+load(":substitution_suite.bzl", "create_substitutions", "substitution_files")
+load(":suite_tests.bzl", "create_device_tests", "parameter_files", "suite_labels")
+load(":tests.bzl", "iree_dispatch_drift_test")
 
 def iree_dispatch_benchmark_suite(
         name,
@@ -31,8 +25,15 @@ def iree_dispatch_benchmark_suite(
         lock = "",
         import_flags = [],
         compile_flags = [],
+        inputs = [],
         dispatches = [],
         calls = [],
+        substitutes = [],
+        object_commands = [],
+        object_suffix = "",
+        substitute_inputs = [],
+        substitute_flags = [],
+        combinations = [],
         parameters = [],
         devices = [],
         run_flags = [],
@@ -58,10 +59,17 @@ def iree_dispatch_benchmark_suite(
       NAME.<device>.<dispatch>           the same, timed
       NAME.<device>.model.<call>.smoke   the whole model, once
       NAME.<device>.model.<call>         the same, timed
+      NAME.<device>.substitutions.<substitution>.<dispatch>[.smoke], NAME.<device>.substitutions.<substitution>.model.<call>[.smoke]
+                                         the same of the modules of a substitution, and of the whole model with a combination
+      NAME.<device>.substitutions.<substitution>.<dispatch>.check
+                                         whether the substitute writes what the dispatch writes, where that is checked
       NAME.drift                         test that prints how the dispatches differ from the lock's, if that is allowed
       NAME.dispatches                    the benchmark modules, not compiled
       NAME.<dispatch>, NAME.model        one module
-      NAME.sources                       the files that the suite reads: program, lock, parameters
+      NAME.substitutions.<substitution>  all modules of a substitution or combination
+      NAME.substitutions.<substitution>.<dispatch>, NAME.substitutions.<substitution>.model
+                                         one module
+      NAME.sources                       the files that the suite reads: program, lock, parameters, substitutes
       <model>.imported                   the imported program, for .onnx sources
 
     Args:
@@ -73,8 +81,17 @@ def iree_dispatch_benchmark_suite(
       lock: The model's lock file.
       import_flags: Flags of the importer, for `.onnx` sources.
       compile_flags: All flags of iree-compile but input, output and phase.
+      inputs: Files that `compile_flags` name, as `--<flag>=<file>`.
       dispatches: Names of all dispatches that the lock lists for this backend.
       calls: Names of all calls of the whole model that the lock lists.
+      substitutes: `<substitution>=<dispatch>=<kind>=<file>` of each dispatch that a substitution replaces. Kinds are `source`,
+        `configuration`, `object`, `kernel` (what a command makes an object of) and `tuning_spec`.
+      object_commands: `<substitution>=<argument>` of the command that makes the object of a kernel, the program first;
+        `{source}` and `{output}` in them are the files.
+      object_suffix: How the names of these objects end.
+      substitute_inputs: `<substitution>=<file>` that the command reads besides.
+      substitute_flags: `<substitution>=<flag>` of `dispatchgen substitute`.
+      combinations: `<combination>=<substitution>` of each substitution that is in the combination's whole program.
       parameters: `[scope=]path` of parameter archives, for the whole model.
       devices: `<id>=<uri>` of each device to run on. None: the benchmarks are compiled, and nothing is run.
       run_flags: `<id>=<flag>` of iree-benchmark-module on that device.
@@ -99,8 +116,15 @@ def iree_dispatch_benchmark_suite(
         lock = lock,
         import_flags = import_flags,
         compile_flags = compile_flags,
+        inputs = inputs,
         dispatches = dispatches,
         calls = calls,
+        substitutes = substitutes,
+        object_commands = object_commands,
+        object_suffix = object_suffix,
+        substitute_inputs = substitute_inputs,
+        substitute_flags = substitute_flags,
+        combinations = combinations,
         parameters = parameters,
         devices = devices,
         run_flags = run_flags,
@@ -117,7 +141,7 @@ def iree_dispatch_benchmark_suite(
         tags = ["manual"] + tags,
         attributes = kwargs,
     )
-    problems = check_suite(suite) + check_attributes(kwargs)
+    problems = check_suite(suite) + check_substitutions(suite) + check_attributes(kwargs)
     if native.existing_rule(name + ".dispatches"):
         problems.append("there is another suite of this name in the package")
     imported = native.existing_rule(model + ".imported")
@@ -125,18 +149,15 @@ def iree_dispatch_benchmark_suite(
         problems.append("src and import_flags differ from those of another suite of model " + model)
     fail_with("iree_dispatch_benchmark_suite", name, problems)
 
-    _create_modules(suite)
-    smoke_tests = []
-    timed_tests = []
-    for device in devices:
-        smoke, timed = _create_device_tests(suite, device)
-        smoke_tests += smoke
-        timed_tests += timed
-    create_test_suite(name + ".smoke", smoke_tests, kwargs)
-    create_test_suite(name + ".benchmarks", timed_tests, kwargs)
-    create_filegroup(name + ".sources", [_source(src), ":" + lock] + _parameter_files(suite), kwargs)
+    substitutions = create_substitutions(name, suite)
+    _create_modules(suite, substitutions)
+    tests = [create_device_tests(name, suite, device, substitutions) for device in devices]
+    create_test_suite(name + ".smoke", [test for of_device in tests for test in of_device.smoke], kwargs)
+    create_test_suite(name + ".benchmarks", [test for of_device in tests for test in of_device.timed], kwargs)
+    files = {file: None for file in parameter_files(suite) + substitution_files(suite)}
+    create_filegroup(name + ".sources", [_source(src), ":" + lock] + sorted(files), kwargs)
 
-def _create_modules(suite):
+def _create_modules(suite, substitutions):
     """The steps from the program to the compiled modules."""
     update = SETUP_NAME + ".update"
     iree_dispatch_extract(
@@ -146,6 +167,7 @@ def _create_modules(suite):
         calls = suite.calls,
         compile_flags = suite.compile_flags,
         dispatches = suite.dispatches,
+        inputs = [":" + path for path in suite.inputs],
         drift = suite.drift or "error",
         lock = ":" + suite.lock,
         model = suite.model,
@@ -156,7 +178,7 @@ def _create_modules(suite):
     iree_dispatch_drift_test(
         name = suite.name + ".drift",
         extract = ":%s.dispatches" % suite.name,
-        tags = suite.tags + ["test-type=drift"] + _labels(suite),
+        tags = suite.tags + ["test-type=drift"] + suite_labels(suite),
         timeout = "short",
         **suite.attributes
     )
@@ -169,6 +191,7 @@ def _create_modules(suite):
             **suite.attributes
         )
     modules = [":%s.%s" % (suite.name, module) for module in suite.dispatches + ["model"]]
+    modules += [substitution.label for substitution in substitutions]
     create_filegroup(suite.name, modules, suite.attributes)
 
 def _program(suite):
@@ -195,73 +218,3 @@ def _source(src):
         package, _, path = src[len("package:"):].partition("/")
         return Label("@iree_tools//:packages/%s/%s" % (package.replace(".", "/"), path))
     return ":" + src
-
-def _parameter_files(suite):
-    files = {":" + parameter_path(parameter): None for parameter in suite.parameters}
-    return sorted(files)
-
-def _create_device_tests(suite, device):
-    """The tests on a device, `<id>=<uri>`. Returns the labels of the smoke tests and of the timed ones."""
-    id, _, uri = device.partition("=")
-    common = dict(
-        suite.attributes,
-        device = uri,
-        device_id = id,
-        run_flags = _of_device(id, suite.run_flags),
-        timeout = _timeout_category(suite.timeout),
-    )
-    tags = suite.tags + ["driver=" + uri.partition("://")[0], "device=" + id] + _labels(suite)
-    tags += _of_device(id, suite.device_labels)
-    smoke_tests = []
-    timed_tests = []
-    for dispatch in suite.dispatches:
-        name = "%s.%s.%s" % (suite.name, id, dispatch)
-        attributes = dict(common, module = ":%s.%s" % (suite.name, dispatch))
-        _create_tests(suite, name, "dispatch", tags, attributes, suite.batch_size)
-        smoke_tests.append(":%s.smoke" % name)
-        timed_tests.append(":" + name)
-    for call in suite.calls:
-        name = "%s.%s.model.%s" % (suite.name, id, call)
-        attributes = dict(
-            common,
-            call = call,
-            module = ":%s.model" % suite.name,
-            parameter_files = _parameter_files(suite),
-            parameters = suite.parameters,
-        )
-        _create_tests(suite, name, "model", tags, attributes, 1)
-        smoke_tests.append(":%s.smoke" % name)
-        timed_tests.append(":" + name)
-    return smoke_tests, timed_tests
-
-def _create_tests(suite, name, kind, tags, attributes, batch_size):
-    iree_dispatch_smoke_test(
-        name = name + ".smoke",
-        tags = tags + ["test-type=%s-smoke" % kind] + _SMOKE_TAGS,
-        **attributes
-    )
-    iree_dispatch_benchmark_test(
-        name = name,
-        batch_size = batch_size,
-        min_time = suite.min_time,
-        repetitions = suite.repetitions,
-        tags = tags + ["test-type=%s-benchmark" % kind] + _TIMED_TAGS,
-        **attributes
-    )
-
-def _labels(suite):
-    """The tags of all tests."""
-    presets = ["preset=" + preset for preset in suite.presets]
-    return ["model=" + suite.model, "backend=" + suite.backend] + presets + suite.labels
-
-def _of_device(id, elements):
-    """Those of a list of `<id>=<value>` that are of the device, without the prefix."""
-    return [element.partition("=")[2] for element in elements if element.partition("=")[0] == id]
-
-def _timeout_category(seconds):
-    if seconds == None:
-        return "long"
-    for category, limit in _TIMEOUTS:
-        if seconds <= limit:
-            return category
-    return "eternal"

@@ -11,7 +11,7 @@
 # not red for it, and not plainly green either.
 
 set -eu
-. "${0%/*}/skip_test.sh"
+. "${0%/*}/test_functions.sh"
 
 cat "$1"
 if [ -s "$1" ]; then

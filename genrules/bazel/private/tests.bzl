@@ -4,15 +4,15 @@
 # See https://llvm.org/LICENSE.txt for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""The tests: a dispatch or a call of the whole model, once (smoke) or timed."""
+"""The tests: a dispatch or a call of the whole model, once (smoke) or timed; the outputs of a substitute."""
 
 load(":check.bzl", "parameter_path")
 load(":launcher.bzl", "launcher")
 load(":providers.bzl", "IreeDispatchExtractInfo", "IreeDispatchModuleInfo", "IreeDispatchSettingInfo")
 
 # What the scripts have in common.
-_SKIP_ATTR = attr.label(
-    default = "//private:skip_test.sh",
+_FUNCTIONS_ATTR = attr.label(
+    default = "//private:test_functions.sh",
     allow_single_file = True,
 )
 
@@ -28,26 +28,25 @@ def _benchmark_test_impl(ctx):
     if ctx.attr.batch_size > 1:
         flags.append("--batch_size=%d" % ctx.attr.batch_size)
     module = ctx.attr.module[IreeDispatchModuleInfo]
-    flags.append("--benchmark_context=model=%s,backend=%s,device=%s,%s=%s" % (
-        module.model,
-        module.backend,
-        ctx.attr.device_id,
-        "call" if ctx.attr.call else "dispatch",
-        ctx.attr.call or module.name,
-    ))
+    context = "model=%s,backend=%s,device=%s" % (module.model, module.backend, ctx.attr.device_id)
+    if module.substitution:
+        context += ",substitution=" + module.substitution
+    context += ",%s=%s" % ("call" if ctx.attr.call else "dispatch", ctx.attr.call or module.name)
+    flags.append("--benchmark_context=" + context)
     return _benchmark_test(ctx, ["--keep-result"], flags)
 
 def _benchmark_test(ctx, options, flags):
     """The providers of a test that runs iree-benchmark-module with these flags through run_benchmark.sh."""
     module = ctx.attr.module[IreeDispatchModuleInfo]
-    files = [module.vmfb, ctx.file._script, ctx.file._skip] + ctx.files.parameter_files
+    files = [module.vmfb, ctx.file._script, ctx.file._functions] + ctx.files.parameter_files
     command = ["/bin/sh", ctx.file._script.short_path] + options
-    may_skip = ctx.attr._absent_device[IreeDispatchSettingInfo].value == "skip"
-    if may_skip:
-        command.append("--skip-absent-device")
-    if module.placeholder:
-        files.append(module.placeholder)
-        command += ["--placeholder", module.placeholder.short_path]
+    command += _skip_options(ctx, module, files)
+    for change in module.changes:
+        files += [change.vmfb, change.original]
+        command += ["--change", change.vmfb.short_path, change.original.short_path]
+    if module.original:
+        files.append(module.original)
+        command += ["--original", module.vmfb.short_path, module.original.short_path]
     command += ["--", module.tools.benchmark.short_path, "--module=%s" % module.vmfb.short_path]
     if ctx.attr.call:
         if ctx.attr.call not in module.calls:
@@ -62,8 +61,40 @@ def _benchmark_test(ctx, options, flags):
     command += _parameter_flags(ctx)
     command.append("--device=%s" % ctx.attr.device)
     runfiles = ctx.runfiles(files = files).merge(module.tools.benchmark_runfiles)
-    providers = launcher(ctx, command + ctx.attr.run_flags + flags, runfiles)
-    if may_skip:
+    return _test(ctx, command + ctx.attr.run_flags + flags, runfiles)
+
+def _check_test_impl(ctx):
+    module = ctx.attr.module[IreeDispatchModuleInfo]
+    tools = module.tools
+    if not module.check:
+        fail("%s: %s does not compare outputs" % (ctx.label, ctx.attr.module.label))
+    if not tools.run:
+        fail("\n".join([
+            "%s: the tools have no iree-run-module, which the check of a substitution runs" % ctx.label,
+            "  try: for tools of your own, run_tool = \"@iree_tools//:bin/iree-run-module\"",
+        ]))
+    files = [module.vmfb, module.check, ctx.file._check_script, ctx.file._functions]
+    command = ["/bin/sh", ctx.file._check_script.short_path] + _skip_options(ctx, module, files)
+    command += [ctx.attr.device, "--", tools.dispatchgen.executable.short_path, "check-outputs", module.vmfb.short_path]
+    command += ["--spec", module.check.short_path, "--device", ctx.attr.device]
+    command += ["--iree-run-module", tools.run.short_path]
+    runfiles = ctx.runfiles(files = files, transitive_files = tools.substitute_files)
+    return _test(ctx, command, runfiles.merge(tools.dispatchgen_runfiles).merge(tools.run_runfiles))
+
+def _skip_options(ctx, module, files):
+    """The options of the scripts that say when a test is skipped; adds to the files that they read."""
+    options = ["--skip-absent-device"] if _may_skip(ctx) else []
+    if module.placeholder:
+        files.append(module.placeholder)
+        options += ["--placeholder", module.placeholder.short_path]
+    return options
+
+def _may_skip(ctx):
+    return ctx.attr._absent_device[IreeDispatchSettingInfo].value == "skip"
+
+def _test(ctx, command, runfiles):
+    providers = launcher(ctx, command, runfiles)
+    if _may_skip(ctx):
         # What one machine skipped must not pass on another that has the device.
         providers.append(testing.ExecutionInfo({"no-cache": ""}))
     return providers
@@ -77,16 +108,9 @@ def _parameter_flags(ctx):
         flags.append("--parameters=%s%s" % (scope, files[path].short_path))
     return flags
 
-_ATTRS = {
-    "call": attr.string(
-        doc = "Name of the call, where the module is a whole model.",
-    ),
+_DEVICE_ATTRS = {
     "device": attr.string(
         doc = "URI of the device.",
-        mandatory = True,
-    ),
-    "device_id": attr.string(
-        doc = "Id of the device.",
         mandatory = True,
     ),
     "module": attr.label(
@@ -94,26 +118,37 @@ _ATTRS = {
         mandatory = True,
         providers = [IreeDispatchModuleInfo],
     ),
-    "parameter_files": attr.label_list(
-        doc = "The files that `parameters` name.",
-        allow_files = True,
-    ),
-    "parameters": attr.string_list(
-        doc = "`[scope=]path` of parameter archives, each path the name of one of `parameter_files`.",
-    ),
-    "run_flags": attr.string_list(
-        doc = "Flags of iree-benchmark-module.",
-    ),
     "_absent_device": attr.label(
         default = "//:absent_device",
         providers = [IreeDispatchSettingInfo],
     ),
-    "_script": attr.label(
+    "_functions": _FUNCTIONS_ATTR,
+}
+
+_ATTRS = dict(
+    _DEVICE_ATTRS,
+    call = attr.string(
+        doc = "Name of the call, where the module is a whole model.",
+    ),
+    device_id = attr.string(
+        doc = "Id of the device.",
+        mandatory = True,
+    ),
+    parameter_files = attr.label_list(
+        doc = "The files that `parameters` name.",
+        allow_files = True,
+    ),
+    parameters = attr.string_list(
+        doc = "`[scope=]path` of parameter archives, each path the name of one of `parameter_files`.",
+    ),
+    run_flags = attr.string_list(
+        doc = "Flags of iree-benchmark-module.",
+    ),
+    _script = attr.label(
         default = "//private:run_benchmark.sh",
         allow_single_file = True,
     ),
-    "_skip": _SKIP_ATTR,
-}
+)
 
 iree_dispatch_smoke_test = rule(
     implementation = _smoke_test_impl,
@@ -146,6 +181,19 @@ answered from a cache: see iree_dispatch_benchmark_suite().
     test = True,
 )
 
+iree_dispatch_check_test = rule(
+    implementation = _check_test_impl,
+    doc = "Compares what a substitute writes with what the kernel writes that it replaces, on the same inputs.",
+    attrs = dict(
+        _DEVICE_ATTRS,
+        _check_script = attr.label(
+            default = "//private:check_outputs.sh",
+            allow_single_file = True,
+        ),
+    ),
+    test = True,
+)
+
 def _drift_test_impl(ctx):
     extract = ctx.attr.extract[IreeDispatchExtractInfo]
 
@@ -154,7 +202,7 @@ def _drift_test_impl(ctx):
     return launcher(
         ctx,
         ["/bin/sh", ctx.file._script.short_path, report],
-        ctx.runfiles(files = [ctx.file._script, ctx.file._skip, extract.drift or extract.index]),
+        ctx.runfiles(files = [ctx.file._script, ctx.file._functions, extract.drift or extract.index]),
     )
 
 iree_dispatch_drift_test = rule(
@@ -170,7 +218,7 @@ iree_dispatch_drift_test = rule(
             default = "//private:tell_drift.sh",
             allow_single_file = True,
         ),
-        "_skip": _SKIP_ATTR,
+        "_functions": _FUNCTIONS_ATTR,
     },
     test = True,
 )

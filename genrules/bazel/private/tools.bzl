@@ -51,6 +51,9 @@ def _tools_impl(ctx):
             import_files = depset(ctx.files.import_data),
             importer = _program(ctx.attr.import_tool),
             linker = _program(ctx.attr.linker_tool),
+            run = ctx.executable.run_tool,
+            run_runfiles = _runfiles(ctx, ctx.attr.run_tool, ctx.attr.run_data) if ctx.attr.run_tool else None,
+            substitute_files = depset(ctx.files.substitute_data),
         ),
     ]
 
@@ -80,10 +83,12 @@ iree_tools_repository() makes of an installed IREE; or the one in their attribut
         compile_tool = "//tools:iree-compile",
         linker_tool = "@llvm-project//lld:lld",
         benchmark_tool = "//tools:iree-benchmark-module",
+        run_tool = "//tools:iree-run-module",
         dispatchgen_tool = "@iree_tools//:dispatchgen",
         dispatchgen_data = ["@iree_tools//:dispatchgen_files"],
         import_tool = "@iree_tools//:import_onnx",
         import_data = ["@iree_tools//:import_files"],
+        substitute_data = ["@iree_tools//:substitute_files"],
     )
 """,
     attrs = {
@@ -138,6 +143,21 @@ iree_tools_repository() makes of an installed IREE; or the one in their attribut
             allow_files = True,
             cfg = "exec",
             executable = True,
+        ),
+        "run_data": attr.label_list(
+            doc = "Files that iree-run-module needs.",
+            allow_files = True,
+        ),
+        "run_tool": attr.label(
+            doc = "iree-run-module, which the checks of substitutions run. Only suites that have some need it.",
+            allow_files = True,
+            cfg = "target",
+            executable = True,
+        ),
+        "substitute_data": attr.label_list(
+            doc = "Files that dispatchgen needs besides for substitutions: packages that read objects, and numpy.",
+            allow_files = True,
+            cfg = "exec",
         ),
     },
     provides = [IreeDispatchToolsInfo],
