@@ -13,7 +13,7 @@ from dispatchgen.buildtree.build import BuildReport, build, check_paths, configu
 from dispatchgen.buildtree.exclusive import exclusive
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
-from dispatchgen.buildtree.state import state_after
+from dispatchgen.buildtree.state import state_after, variant_outputs
 from dispatchgen.errors import DispatchgenError, Problem
 from dispatchgen.iree.tools import Tools, explicit_folder, find_tools, other_build_note, program_version
 from dispatchgen.lock.schema import Lock
@@ -22,8 +22,10 @@ from dispatchgen.manifest.suite import Suite
 from dispatchgen.observer import Observer
 from dispatchgen.ownership import check_build_folder
 from dispatchgen.render.cmake import render_cmake
-from dispatchgen.results.collect import Plan, Programs, collect
+from dispatchgen.results.collect import Programs, collect
+from dispatchgen.results.plan import Plan
 from dispatchgen.results.schema import BuildFailure, Results
+from dispatchgen.substitute.variants import all_variants, check_names, only
 
 #: Aggregate target of all suites that the generated CMakeLists.txt holds.
 _TARGET = "iree-dispatch-benchmarks"
@@ -38,6 +40,8 @@ class Options:
     timeout: float = 600.0  #: Seconds for each process, and for the build without progress.
     iree_host_bin_dir: Path | None = None
     run_settings: Mapping[str, Any] | None = None  #: Fields of RunSettings that replace the manifest's.
+    #: The only substitutions and combinations to build and run, beside their originals; none: everything.
+    substitutions: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
     """
     folder = (options.build_dir or whole.root / ".dispatchgen").absolute()
     check_build_folder(folder)
+    check_names(selected, options.substitutions)
     tools, programs = _find_programs(options)
     note = other_build_note(tools.compiler_version, tools.bindings_version)
     if note is not None:
@@ -71,12 +76,14 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
     timed = replace(suite, models=tuple(replace(m, run=replace(m.run, **settings)) for m in suite.models))
     tree = BuildTree(folder / "build")
     try:
+        variants = only(all_variants(suite, locks), options.substitutions)
+        plan = Plan(timed, locks, variants, variants_only=bool(options.substitutions))
         check_paths(folder, suite.root.absolute())
         with exclusive(folder):
-            report = _build(programs, suite, locks, tree, options, observer)
-            state = state_after(programs, tree, report, locks)
+            report = _build(programs, suite, plan, tree, options, observer)
+            state = state_after(programs, tree, report, locks, variants)
             with observer.stage("running") as show:
-                results = collect(Plan(timed, locks), _runner(tools, options.timeout), tree, state, show)
+                results = collect(plan, _runner(tools, options.timeout), tree, state, show)
     except DispatchgenError as error:
         raise_all([*([DispatchgenError(*problems)] if problems else []), error])
         raise
@@ -139,14 +146,14 @@ def _lock(
 def _build(
     programs: BuildPrograms,
     suite: Suite,
-    locks: Mapping[str, Lock],
+    plan: Plan,
     tree: BuildTree,
     options: Options,
     observer: Observer,
 ) -> BuildReport:
-    """Configures and builds the benchmarks, as far as they can be built."""
+    """Configures and builds the benchmarks that are planned, as far as they can be built."""
     folder = tree.binary_dir.parent
-    write_sources(folder, render_cmake(suite, locks, is_top=True))
+    write_sources(folder, render_cmake(suite, plan.locks, is_top=True))
     definitions = [f"DISPATCHGEN_PACKAGE_DIR={suite.root.absolute()}", f"Python3_EXECUTABLE={sys.executable}"]
     host_bin_dir = explicit_folder(options.iree_host_bin_dir)
     if host_bin_dir is not None:
@@ -158,17 +165,30 @@ def _build(
         return build(
             programs,
             tree,
-            [_TARGET],
+            _targets(plan, tree) if plan.variants_only else [_TARGET],
             jobs=options.jobs,
             timeout=options.timeout,
             on_progress=lambda event: show(event.finished, event.total, event.description),
         )
 
 
+def _targets(plan: Plan, tree: BuildTree) -> list[str]:
+    """The files that a run of some substitutions alone needs, as Ninja knows them."""
+    outputs: list[Path] = []
+    for (model, backend), variants in plan.variants.items():
+        if variants:
+            outputs.append(tree.model_module(model, backend))
+            dispatches = {target.dispatch.name: None for variant in variants for target in variant.targets}
+            outputs += [tree.dispatch_module(model, backend, dispatch) for dispatch in dispatches]
+            outputs += variant_outputs(tree, model, backend, variants)
+    return [output.relative_to(tree.binary_dir).as_posix() for output in outputs]
+
+
 def _runner(tools: Tools, timeout: float) -> Programs:
     """What runs the benchmarks."""
     return Programs(
         iree_benchmark_module=tools.iree_benchmark_module,
+        iree_run_module=tools.iree_run_module,
         compiler_version=tools.compiler_version,
         runtime_version=program_version(tools.iree_benchmark_module),
         timeout=timeout,
@@ -182,5 +202,10 @@ def _build_failures(report: BuildReport, unlocked: Mapping[str, Sequence[Problem
     for failure in report.failures:
         step = failure.step
         yield BuildFailure(
-            step=step.step, model=step.model, backend=step.backend, dispatch=step.dispatch, reason=failure.reason
+            step=step.step,
+            model=step.model,
+            backend=step.backend,
+            dispatch=step.dispatch,
+            substitution=step.substitution,
+            reason=failure.reason,
         )

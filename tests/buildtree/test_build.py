@@ -82,7 +82,7 @@ def test_a_build_without_failure_is_complete(programs: BuildPrograms, tree: Buil
     assert report == BuildReport()
     assert [(event.finished, event.total) for event in seen] == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert run(programs, tree) == (BuildReport(), [])
-    state = state_after(programs, tree, report, {"m": lock()})
+    state = state_after(programs, tree, report, {"m": lock()}, {})
     assert (state.models, state.modules) == ({}, {})
 
 
@@ -96,7 +96,7 @@ def test_a_failing_command_is_reported_and_the_others_are_run(programs: BuildPro
     assert (failure.step, failure.reason) == (Step("compile", "m", "cpu", "a"), "a.source is bad")
     # What an earlier build left of `a` is there, and not to be used.
     assert (tree.binary_dir / "m/cpu/a.vmfb").read_text() == "good\n"
-    state = state_after(programs, tree, report, {"m": lock()})
+    state = state_after(programs, tree, report, {"m": lock()}, {})
     assert state.models == {}
     assert state.modules == {("m", "cpu", "a"): "compile: a.source is bad"}
 
@@ -105,7 +105,7 @@ def test_a_failure_that_all_depend_on_leaves_nothing_of_the_model(programs: Buil
     run(programs, tree)
     edit(tree.binary_dir / "m.source", "broken")
     report, _ = run(programs, tree)
-    state = state_after(programs, tree, report, {"m": lock()})
+    state = state_after(programs, tree, report, {"m": lock()}, {})
     assert state.models == {("m", "cpu"): "extract: m.source:1:1: broken"}
 
 
@@ -117,7 +117,7 @@ def test_what_a_stopped_build_did_not_reach_is_out_of_date(programs: BuildProgra
     assert "no command ended within 1 s" in report.failures[0].reason
     outputs = [tree.dispatch_module("m", "cpu", name) for name in ("a", "b")]
     assert up_to_date(programs, tree, outputs) == frozenset()
-    state = state_after(programs, tree, report, {"m": lock()})
+    state = state_after(programs, tree, report, {"m": lock()}, {})
     assert set(state.modules) == {("m", "cpu", "a"), ("m", "cpu", "b"), ("m", "cpu", None)}
     assert all("no command ended within 1 s" in reason for reason in state.modules.values())
 

@@ -94,7 +94,7 @@ def test_every_dispatch_of_every_shape_is_measured(make_suite: MakeSuite) -> Non
     for call in data["calls"]:
         assert call["whole_model"]["timing"]["seconds"] > 0
         assert call["sum_seconds"] == pytest.approx(sum(row["total_seconds"] for row in call["dispatches"]))
-        assert call["coverage"] == {"dispatches": 2, "measured": 2, "skipped": 0, "failed": 0}
+        assert call["coverage"] == {"dispatches": 2, "measured": 2, "skipped": 0, "failed": 0, "left_out": 0}
         assert call["settings"] == {"min_time": "1x", "repetitions": 1, "batch_size": 1}
     assert (data["version"], data["buffers"], data["not_run"], data["build_failures"]) == (1, "zeros", [], [])
     assert result.stdout.count("2 of 2 dispatches") == 2

@@ -9,7 +9,8 @@ from rich.console import Console
 
 from dispatchgen.results import table
 from dispatchgen.results.schema import BuildFailure, CallResult, DeviceUsed, NotRun, Results
-from dispatchgen.results.table import format_seconds, format_share
+from dispatchgen.results.table import format_share
+from dispatchgen.results.text import format_seconds
 from dispatchgen.results.verdict import verdict
 
 from .test_assemble import dispatch, result

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 #: Step of the build -> what people read.
 IMPORT, CONFIGURE, EXTRACT, COMPILE = "import", "configure", "extract", "compile"
+#: Steps of a substitution alone: building or copying an object, putting substitutes in the place of dispatches, in
+#: benchmark modules and in the whole program, and compiling the module that compares a substitute with its original.
+OBJECT, SUBSTITUTE, SUBSTITUTE_MODEL, COMPILE_CHECK = "object", "substitute", "substitute-model", "compile-check"
 
 
 @dataclass(frozen=True)
@@ -17,11 +21,13 @@ class Step:
     model: str | None = None  #: Id.
     backend: str | None = None  #: Id.
     dispatch: str | None = None  #: Name; None with `compile`: the whole model.
+    substitution: str | None = None  #: Id of the substitution or combination.
 
     def __str__(self) -> str:
         where = [
             self.model,
             f"on {self.backend}" if self.backend else None,
+            f"with {self.substitution}" if self.substitution else None,
             f": {self.dispatch}" if self.dispatch else None,
         ]
         name = " ".join(part for part in where if part).replace(" :", ":")
@@ -46,17 +52,29 @@ class BuildTree:
         """Flag file (`--function=`, `--input=`) of a call of the whole model."""
         return self.folder(model, backend) / "dispatches" / f"{call}.flags"
 
-    def dispatch_module(self, model: str, backend: str, dispatch: str) -> Path:
-        """Compiled benchmark module of a dispatch."""
-        return self.folder(model, backend) / f"{dispatch}.vmfb"
+    def dispatch_module(self, model: str, backend: str, dispatch: str, substitution: str | None = None) -> Path:
+        """Compiled benchmark module of a dispatch, or of what a substitution puts in its place."""
+        return _within(self.folder(model, backend), substitution) / f"{dispatch}.vmfb"
 
-    def model_module(self, model: str, backend: str) -> Path:
-        """The whole model, compiled."""
-        return self.folder(model, backend) / "model.vmfb"
+    def model_module(self, model: str, backend: str, substitution: str | None = None) -> Path:
+        """The whole model, compiled, or what a substitution or combination makes of it."""
+        return _within(self.folder(model, backend), substitution) / "model.vmfb"
 
-    def result(self, model: str, backend: str, device: str, name: str) -> Path:
+    def record(self, model: str, backend: str, substitution: str, dispatch: str) -> Path:
+        """The `Substituted` that is recorded of a substitute."""
+        return _within(self.folder(model, backend), substitution) / "dispatches" / f"{dispatch}.json"
+
+    def check_spec(self, model: str, backend: str, substitution: str, dispatch: str) -> Path:
+        """The `CheckSpec` of a substitute's check module."""
+        return _within(self.folder(model, backend), substitution) / "dispatches" / f"{dispatch}.check.json"
+
+    def check_module(self, model: str, backend: str, substitution: str, dispatch: str) -> Path:
+        """Compiled module that compares a substitute with its original."""
+        return _within(self.folder(model, backend), substitution) / f"{dispatch}.check.vmfb"
+
+    def result(self, model: str, backend: str, device: str, name: str, substitution: str | None = None) -> Path:
         """What iree-benchmark-module writes of a dispatch or a call on a device."""
-        return self.binary_dir / "results" / model / backend / device / f"{name}.json"
+        return _within(self.binary_dir / "results" / model / backend / device, substitution) / f"{name}.json"
 
     def step_of(self, output: str) -> Step:
         """Which step makes an output (or its stamp), which Ninja names absolutely or relative to `binary_dir`."""
@@ -72,7 +90,40 @@ class BuildTree:
                 return Step(COMPILE, model, backend)
             case (model, backend, name) if name.endswith(".vmfb"):
                 return Step(COMPILE, model, backend, name.removesuffix(".vmfb"))
+            case (model, backend, "substitutions", substitution, *below) if model != "results" and below:
+                return _substitution_step(model, backend, substitution, below)
             case (model, backend, "dispatches", *_) if model != "results":
                 return Step(EXTRACT, model, backend)
             case _:
                 return Step(f"making {output}")
+
+
+def _within(folder: Path, substitution: str | None) -> Path:
+    """The folder of a substitution, which is laid out like the one that it is in."""
+    return folder if substitution is None else folder / "substitutions" / substitution
+
+
+def _substitution_step(model: str, backend: str, substitution: str, below: Sequence[str]) -> Step:
+    """Which step makes a file in the folder of a substitution."""
+
+    def step(name: str, dispatch: str | None = None) -> Step:
+        return Step(name, model, backend, dispatch, substitution)
+
+    match below:
+        case ["tuned.mlir"]:
+            return step(CONFIGURE)
+        case ["configured.mlir"]:
+            return step(SUBSTITUTE_MODEL)
+        case ["model.vmfb"]:
+            return step(COMPILE)
+        case [name] if name.endswith(".check.vmfb"):
+            return step(COMPILE_CHECK, name.removesuffix(".check.vmfb"))
+        case [name] if name.endswith(".vmfb"):
+            return step(COMPILE, name.removesuffix(".vmfb"))
+        case ["dispatches", name]:
+            dispatch = name.partition(".")[0]
+            return step(
+                SUBSTITUTE, None if dispatch == "tuned" else dispatch
+            )  # a tuned program has all its substitutes
+        case _:
+            return step(OBJECT)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dispatchgen.buildtree.build import BuildReport, up_to_date
-from dispatchgen.buildtree.layout import COMPILE, BuildTree, Step
+from dispatchgen.buildtree.layout import (
+    COMPILE,
+    COMPILE_CHECK,
+    CONFIGURE,
+    OBJECT,
+    SUBSTITUTE,
+    SUBSTITUTE_MODEL,
+    BuildTree,
+    Step,
+)
 from dispatchgen.buildtree.programs import BuildPrograms
 from dispatchgen.lock.schema import Lock
+from dispatchgen.substitute.variants import Variant, Variants
 
 _NOT_MADE = "it was not built, because the build did not come that far"
 
@@ -22,16 +32,24 @@ class BuildState:
     models: Mapping[tuple[str, str], str] = field(default_factory=dict)
     #: (model, backend, dispatch; None: the whole model) -> why its module cannot be used.
     modules: Mapping[tuple[str, str, str | None], str] = field(default_factory=dict)
+    #: File of a substitution or combination -> why it cannot be used.
+    substituted: Mapping[Path, str] = field(default_factory=dict)
 
 
-def state_after(programs: BuildPrograms, tree: BuildTree, report: BuildReport, locks: Mapping[str, Lock]) -> BuildState:
-    """The state of a build tree after a build of these locks (by model id). Asks Ninja where the build failed."""
+def state_after(
+    programs: BuildPrograms, tree: BuildTree, report: BuildReport, locks: Mapping[str, Lock], variants: Variants
+) -> BuildState:
+    """The state of a build tree after a build of these locks (by model id) and variants.
+
+    Asks Ninja where the build failed.
+    """
     if report.complete:
         return BuildState()
     reasons = {failure.step: failure.reason for failure in report.failures}
     general = next((failure.reason for failure in report.failures if failure.step.model is None), _NOT_MADE)
     models: dict[tuple[str, str], str] = {}
     modules: dict[tuple[str, str, str | None], str] = {}
+    substituted: dict[Path, str] = {}
     for model, lock in locks.items():
         for backend, found in lock.backends.items():
             broken = _broken_model(reasons, model, backend)
@@ -45,12 +63,53 @@ def state_after(programs: BuildPrograms, tree: BuildTree, report: BuildReport, l
                 if output not in current:
                     reason = reasons.get(Step(COMPILE, model, backend, name), general)
                     modules[model, backend, name] = f"{COMPILE}: {reason}" if reason is not general else reason
-    return BuildState(models, modules)
+            steps = _variant_steps(tree, model, backend, variants.get((model, backend), ()))
+            current = up_to_date(programs, tree, list(steps))
+            for output, needed in steps.items():
+                if output not in current:
+                    failed = next((step for step in needed if step in reasons), None)
+                    substituted[output] = general if failed is None else f"{failed.step}: {reasons[failed]}"
+    return BuildState(models, modules, substituted)
+
+
+def variant_outputs(tree: BuildTree, model: str, backend: str, variants: Sequence[Variant]) -> list[Path]:
+    """What a build makes of variants to be run."""
+    return list(_variant_steps(tree, model, backend, variants))
+
+
+def _variant_steps(
+    tree: BuildTree, model: str, backend: str, variants: Sequence[Variant]
+) -> dict[Path, Sequence[Step]]:
+    """The modules of variants, each with the steps of substitutions that it needs, the last one first."""
+
+    def substitute(variant: str, dispatch: str) -> Iterator[Step]:
+        yield Step(SUBSTITUTE, model, backend, dispatch, variant)
+        for step in (SUBSTITUTE, OBJECT, CONFIGURE):
+            yield Step(step, model, backend, None, variant)
+
+    found: dict[Path, Sequence[Step]] = {}
+    for variant in variants:
+        whole = [Step(step, model, backend, None, variant.id) for step in (COMPILE, SUBSTITUTE_MODEL)]
+        for target in variant.targets:
+            name = target.dispatch.name
+            for member in variant.members or (variant.id,):
+                whole += substitute(member, name)
+            if variant.members:
+                continue
+            steps = list(substitute(variant.id, name))
+            module = tree.dispatch_module(model, backend, name, variant.id)
+            found[module] = [Step(COMPILE, model, backend, name, variant.id), *steps]
+            if variant.tolerance is not None:
+                check = tree.check_module(model, backend, variant.id, name)
+                found[check] = [Step(COMPILE_CHECK, model, backend, name, variant.id), *steps]
+        found[tree.model_module(model, backend, variant.id)] = whole
+    return found
 
 
 def _broken_model(reasons: Mapping[Step, str], model: str, backend: str) -> str | None:
     """Why the steps that all dispatches of a model need failed, if one did."""
     for step, reason in reasons.items():
-        if step.step != COMPILE and step.model == model and step.backend in (None, backend):
+        is_shared = step.step != COMPILE and step.substitution is None
+        if is_shared and step.model == model and step.backend in (None, backend):
             return f"{step.step}: {reason}"
     return None

@@ -53,6 +53,13 @@ def _result_file(ctx: click.Context, parameter: click.Parameter, file: Path | No
     "--device", "devices", multiple=True, metavar="D", help="Only this device of the manifest, by key or URI."
 )
 @click.option(
+    "--substitution",
+    "substitutions",
+    multiple=True,
+    metavar="S",
+    help="Only this substitution or combination, beside the original; may be given more than once.",
+)
+@click.option(
     "--json",
     type=click.Path(path_type=Path, dir_okay=False),
     callback=_result_file,
@@ -75,6 +82,7 @@ def command(
     preset: str | None,
     shapes: tuple[str, ...],
     devices: tuple[str, ...],
+    substitutions: tuple[str, ...],
     json: Path | None,
     build_dir: Path | None,
     jobs: int | None,
@@ -92,7 +100,7 @@ def command(
     whole = load_suite(manifest)
     settings = _checked_settings(run_settings)
     selected = select_devices(select(whole, models, backends, preset, shapes), devices)
-    options = Options(build_dir, jobs, timeout, iree_host_bin_dir, settings)
+    options = Options(build_dir, jobs, timeout, iree_host_bin_dir, settings, substitutions)
     outcome = run_job(whole, selected, options, ConsoleObserver(Console(stderr=True)))
     _print(outcome.results, json)
     if outcome.problems:

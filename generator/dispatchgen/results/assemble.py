@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dispatchgen.extract.schema import INITIALIZER, BackendDispatches, Benchmark, Call, Dispatch, Skipped
@@ -13,6 +13,7 @@ from dispatchgen.results.schema import (
     DispatchResult,
     Settings,
     SkippedDispatch,
+    SubstitutionResult,
     Timing,
     WholeModel,
 )
@@ -25,6 +26,10 @@ class Measured:
     timings: Mapping[str, Timing]  #: By the benchmark's name.
     failures: Mapping[str, str]  #: By the benchmark's name.
 
+    def failure(self, benchmark: str) -> str | None:
+        """Why a benchmark was not measured; None: it was."""
+        return None if benchmark in self.timings else self.failures.get(benchmark, "it was not run")
+
 
 def call_result(
     *,
@@ -35,10 +40,21 @@ def call_result(
     call: Call,
     measured: Measured,
     whole_model: WholeModel,
+    only: Collection[str] | None = None,
+    substitutions: Sequence[SubstitutionResult] = (),
 ) -> CallResult:
-    """The result of one call of a model."""
+    """The result of one call of a model.
+
+    Args:
+      only: Names of the dispatches that were to be run; None: all of them.
+      substitutions: What was run beside them.
+    """
+    everything = {(d.executable, d.export) for d in lock.dispatches if any(call.name in b.counts for b in d.benchmarks)}
+    if only is not None:
+        lock = lock.model_copy(update={"dispatches": tuple(each for each in lock.dispatches if each.name in only)})
     rows = _rows(lock, call.name, measured)
-    sum_seconds = _sum(rows)
+    left_out = len(everything - {(row.executable, row.export) for row in rows})
+    sum_seconds = None if left_out else _sum(rows)
     model_seconds = whole_model.timing.seconds if whole_model.timing else None
     skipped = _at(call, lock.skipped)
     return CallResult(
@@ -58,7 +74,8 @@ def call_result(
         whole_model=whole_model,
         sum_seconds=sum_seconds,
         sum_by_model=sum_seconds / model_seconds if sum_seconds is not None and model_seconds else None,
-        coverage=_coverage(rows, skipped),
+        coverage=_coverage(rows, skipped, left_out),
+        substitutions=tuple(substitutions),
     )
 
 
@@ -102,7 +119,7 @@ def _row(dispatch: Dispatch, benchmark: Benchmark, count: int | None, measured: 
         timing=timing,
         total_seconds=None if timing is None or count is None else timing.seconds * count,
         share=None,
-        failure=None if timing else measured.failures.get(benchmark.name, "it was not run"),
+        failure=measured.failure(benchmark.name),
     )
 
 
@@ -122,14 +139,15 @@ def _with_shares(rows: Sequence[DispatchResult], whole: float | None) -> tuple[D
     )
 
 
-def _coverage(rows: Sequence[DispatchResult], skipped: Sequence[SkippedDispatch]) -> Coverage:
+def _coverage(rows: Sequence[DispatchResult], skipped: Sequence[SkippedDispatch], left_out: int) -> Coverage:
     """Counts dispatches (exports); one counts as measured only if each of its workloads at this call was."""
     exports = {(row.executable, row.export) for row in rows}
     failed = {(row.executable, row.export) for row in rows if row.timing is None}
     skipped_exports = {(skip.executable, skip.export) for skip in skipped}
     return Coverage(
-        dispatches=len(exports | skipped_exports),
+        dispatches=len(exports | skipped_exports) + left_out,
         measured=len(exports - failed - skipped_exports),
         skipped=len(skipped_exports - failed),
         failed=len(failed),
+        left_out=left_out,
     )

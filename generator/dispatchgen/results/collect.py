@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,35 +14,32 @@ from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.state import BuildState
 from dispatchgen.errors import OutputError, Place, Problem
 from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
-from dispatchgen.lock.schema import Lock
-from dispatchgen.manifest.suite import Backend, Device, Model, Suite
+from dispatchgen.manifest.suite import Backend, Device, Model
 from dispatchgen.results import assemble
+from dispatchgen.results.agreement import Checker
+from dispatchgen.results.assemble_substitutions import substitution_result
 from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches, run_model
+from dispatchgen.results.plan import Plan
 from dispatchgen.results.schema import CallResult, DeviceUsed, Host, NotRun, Results, Settings, Timing, WholeModel
+from dispatchgen.results.substitutes import (
+    Built,
+    Substitute,
+    SubstitutedModel,
+    run_substitute,
+    run_substituted_model,
+)
+from dispatchgen.substitute.variants import Variant
 
 #: Called before each process with the number of processes that have ended, of how many, and what starts now.
 OnStart = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is to be run."""
-
-    #: Narrowed to the models, shapes, backends and devices to run; each model with the run settings to use.
-    suite: Suite
-    locks: Mapping[str, Lock]  #: Of the whole models, by model id.
-
-    def calls(self, model: Model) -> list[Call]:
-        """The calls of a model that are run."""
-        labels = {shape.label for shape in model.shapes}
-        return [call for call in self.locks[model.id].calls if call.shape in labels]
-
-
-@dataclass(frozen=True)
 class Programs:
-    """The program that runs benchmarks, and the versions to note beside its results."""
+    """The programs that run benchmarks and check outputs, and the versions to note beside the results."""
 
     iree_benchmark_module: Path
+    iree_run_module: Path
     compiler_version: str
     runtime_version: str | None
     timeout: float | None  #: Of one process, in seconds.
@@ -71,7 +68,7 @@ def collect(plan: Plan, programs: Programs, tree: BuildTree, state: BuildState, 
     A dispatch that cannot be run is in the results with the reason, and the rest is run.
     """
     started = datetime.datetime.now(datetime.timezone.utc)
-    session = _Session(_processes(plan), on_start)
+    session = _Session(plan.processes(), on_start)
     for model in plan.suite.models:
         for backend_id in model.backends:
             _run_backend(plan, programs, tree, state, session, model, plan.suite.backend(backend_id))
@@ -84,16 +81,6 @@ def collect(plan: Plan, programs: Programs, tree: BuildTree, state: BuildState, 
         calls=tuple(session.calls),
         not_run=tuple(session.not_run),
         build_failures=(),
-    )
-
-
-def _processes(plan: Plan) -> int:
-    """How many processes a run takes if nothing fails."""
-    return sum(
-        len(plan.suite.backend(backend).devices)
-        * (len(plan.locks[model.id].backends[backend].dispatches) + len(plan.calls(model)))
-        for model in plan.suite.models
-        for backend in model.backends
     )
 
 
@@ -121,7 +108,8 @@ def _run_backend(
     index = _read_index(tree.index(model.id, backend.id))
     for device in backend.devices:
         runner = Runner(programs.iree_benchmark_module, device, model.run, programs.timeout)
-        run = _DeviceRun(plan, tree, state, session, model, index, runner)
+        checker = Checker(programs.iree_run_module, device.uri, _run_module_flags(device), programs.timeout)
+        run = _DeviceRun(plan, Built(tree, state, model.id, backend.id), session, model, index, runner, checker)
         absent = session.absent.get((device.uri, device.run_flags)) or run.all_calls()
         if absent is not None:
             session.absent[device.uri, device.run_flags] = absent
@@ -140,23 +128,29 @@ class _DeviceRun:
     """A model on one backend and device."""
 
     plan: Plan
-    tree: BuildTree
-    state: BuildState
+    built: Built
     session: _Session
     model: Model
     index: BackendDispatches
     runner: Runner
+    checker: Checker
+    #: What substitutes gave, by the variant's id and the dispatch's name.
+    substitutes: dict[str, dict[str, Substitute]] = field(default_factory=dict)
+
+    @property
+    def variants(self) -> Sequence[Variant]:
+        return self.plan.variants_of(self.model.id, self.index.backend)
 
     def all_calls(self) -> str | None:
         """Runs all calls and adds their results. Returns why the device is absent, if it is: then nothing is added."""
         calls = self.plan.calls(self.model)
         try:
             measured = self._dispatches([call.name for call in calls])
-            whole = [self._whole_model(call) for call in calls]
+            whole = [(self._whole_model(call), self._substituted_models(call)) for call in calls]
         except _Absent as absent:
             return str(absent)
         run = self.model.run
-        for call, whole_model in zip(calls, whole, strict=True):
+        for call, (whole_model, models) in zip(calls, whole, strict=True):
             result = assemble.call_result(
                 model=self.model.id,
                 device=device_used(self.runner.device),
@@ -165,6 +159,13 @@ class _DeviceRun:
                 call=call,
                 measured=measured,
                 whole_model=whole_model,
+                only=self.plan.only(self.model.id, self.index.backend),
+                substitutions=[
+                    substitution_result(
+                        variant, call, measured, self.substitutes.get(variant.id, {}), whole_model, models[variant.id]
+                    )
+                    for variant in self.variants
+                ],
             )
             self.session.calls.append(result)
         return None
@@ -172,41 +173,58 @@ class _DeviceRun:
     def _dispatches(self, calls: Sequence[str]) -> assemble.Measured:
         timings: dict[str, Timing] = {}
         failures: dict[str, str] = {}
+        only = self.plan.only(self.model.id, self.index.backend)
         for dispatch in self.index.dispatches:
             functions = [benchmark.name for benchmark in assemble.benchmarks_of(dispatch, calls)]
-            if not functions:
+            if not functions or (only is not None and dispatch.name not in only):
                 continue
-            self._start(dispatch.name)
-            reason = self.state.modules.get((self.model.id, self.index.backend, dispatch.name))
-            if reason is not None:
-                failures |= dict.fromkeys(functions, reason)
-                continue
-            module = self.tree.dispatch_module(self.model.id, self.index.backend, dispatch.name)
-            every = len(functions) == len(dispatch.benchmarks)
-            outcome = self._note(
-                run_dispatches(self.runner, module, functions, self._output(dispatch.name), every=every)
-            )
+            outcome = self._dispatch(dispatch, functions)
             timings |= outcome.timings
             failures |= {name: _explained(reason, dispatch) for name, reason in outcome.failures.items()}
+            self._substitutes(dispatch, functions)
         return assemble.Measured(timings, failures)
+
+    def _dispatch(self, dispatch: Dispatch, functions: Sequence[str]) -> Outcome:
+        self._start(dispatch.name)
+        reason = self.built.state.modules.get((self.model.id, self.index.backend, dispatch.name))
+        if reason is not None:
+            return Outcome(failures=dict.fromkeys(functions, reason))
+        every = len(functions) == len(dispatch.benchmarks)
+        module = self.built.dispatch(dispatch.name)
+        return self._note(run_dispatches(self.runner, module, functions, self._output(dispatch.name), every=every))
+
+    def _substitutes(self, dispatch: Dispatch, functions: Sequence[str]) -> None:
+        """Runs what replaces a dispatch, right after it: the machine is most likely in the same state."""
+        for variant in self.variants:
+            if variant.members or variant.target(dispatch.name) is None:
+                continue
+            self._start(f"{dispatch.name}, {variant.name}")
+            output = self._output(dispatch.name, variant.id)
+            found = run_substitute(self.built, self.runner, self.checker, variant, dispatch, functions, output)
+            self._note(found.outcome)
+            self.substitutes.setdefault(variant.id, {})[dispatch.name] = found
 
     def _whole_model(self, call: Call) -> WholeModel:
         self._start(f"the whole model, {call.name}")
-        backend = self.index.backend
-        reason = self.state.modules.get((self.model.id, backend, None))
+        reason = self.built.state.modules.get((self.model.id, self.index.backend, None))
         if reason is not None:
             return WholeModel(timing=None, failure=reason)
-        outcome = self._note(
-            run_model(
-                self.runner,
-                self.tree.model_module(self.model.id, backend),
-                call.function,
-                self.tree.flag_file(self.model.id, backend, call.name),
-                parameter_flags(self.model, self.plan.suite.root),
-                self._output(call.name),
-            )
-        )
+        module, parameters = self.built.whole_model(), parameter_flags(self.model, self.plan.suite.root)
+        flag_file = self.built.flag_file(call.name)
+        output = self._output(call.name)
+        outcome = self._note(run_model(self.runner, module, call.function, flag_file, parameters, output))
         return WholeModel(timing=outcome.timings.get(call.function), failure=outcome.failures.get(call.function))
+
+    def _substituted_models(self, call: Call) -> dict[str, SubstitutedModel]:
+        """Runs the variants of the whole model, by their ids."""
+        found = {}
+        parameters = list(parameter_flags(self.model, self.plan.suite.root))
+        for variant in self.variants:
+            self._start(f"the whole model, {call.name}, {variant.name}")
+            output = self._output(call.name, variant.id)
+            found[variant.id] = run_substituted_model(self.built, self.runner, variant, call, parameters, output)
+            self._note(found[variant.id].outcome)
+        return found
 
     def _note(self, outcome: Outcome) -> Outcome:
         if outcome.absent is not None:
@@ -215,8 +233,8 @@ class _DeviceRun:
             self.session.host = outcome.host
         return outcome
 
-    def _output(self, name: str) -> Path:
-        return self.tree.result(self.model.id, self.index.backend, self.runner.device.id, name)
+    def _output(self, name: str, variant: str | None = None) -> Path:
+        return self.built.tree.result(self.model.id, self.index.backend, self.runner.device.id, name, variant)
 
     def _start(self, what: str) -> None:
         self.session.start(f"{self.model.id} on {self.index.backend}, {self.runner.device.id}: {what}")
@@ -233,6 +251,11 @@ def _explained(reason: str, dispatch: Dispatch) -> str:
 def device_used(device: Device) -> DeviceUsed:
     """A device as the results name it."""
     return DeviceUsed(id=device.id, uri=device.uri, run_flags=device.run_flags)
+
+
+def _run_module_flags(device: Device) -> tuple[str, ...]:
+    """The run flags that iree-run-module has too: all but those of the benchmark library."""
+    return tuple(flag for flag in device.run_flags if not flag.lstrip("-").startswith("benchmark_"))
 
 
 def parameter_flags(model: Model, root: Path) -> Iterable[str]:

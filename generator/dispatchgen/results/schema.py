@@ -98,6 +98,62 @@ class WholeModel(_Data):
     failure: str | None = None
 
 
+class Agreement(_Data):
+    """What a substitute computes beside what the compiler's own kernel does, on the same seeded data."""
+
+    tolerance: float = Field(description="Largest difference that is no disagreement.")
+    worst: float | None = Field(
+        description="Largest difference |a - b| / max(1, |a|) of floats, |a - b| of integers. Null: no such number."
+    )
+    agrees: bool
+    failure: str | None = Field(default=None, description="How the outputs differ, or why that is not known.")
+    note: str | None = Field(default=None, description="What makes the comparison say little.")
+
+
+class SubstitutedDispatch(_Data):
+    """A substitute at one workload, beside the kernel that it replaces."""
+
+    name: str = Field(description="Stable name of the dispatch.")
+    benchmark: str = Field(description="Stable name of the benchmark: the dispatch at this workload.")
+    operation: str = Field(description="Operation and types.")
+    kind: str = Field(
+        description="`source`, `configuration`, `object`, `kernel` (a source that a command builds) or `tuning_spec`."
+    )
+    file: str = Field(description="The substitute, relative to the suite's folder.")
+    sha256: str | None = Field(
+        description="SHA-256 of the substitute, of a `kernel` of its object, of a `tuning_spec` of the tuned program. "
+        "Null: it was not built."
+    )
+    same: Literal["text", "code"] | None = Field(
+        description="`text`: it is the compiler's own kernel, word for word. `code`: it compiles to the same bytes. "
+        "Then it is not timed."
+    )
+    target_differences: tuple[str, ...] = Field(
+        description="How the target differs that the substitute was made for, where the manifest allows that."
+    )
+    count: int | None = Field(description="How often it runs, as `count` of the dispatch.")
+    original: Timing | None = Field(description="`timing` of the compiler's own kernel.")
+    timing: Timing | None = Field(description="`timing` of the substitute. It runs right after the original.")
+    ratio: float | None = Field(description="Time of the substitute by that of the original: below 1, it is faster.")
+    agreement: Agreement | None = Field(description="Null: the manifest asks for no check, or it could not be run.")
+    failure: str | None = Field(description="Why it was not measured.")
+
+
+class SubstitutionResult(_Data):
+    """A substitution, or a combination of some, at one call of a model."""
+
+    name: str = Field(description="Name in the manifest.")
+    members: tuple[str, ...] = Field(description="Ids of the substitutions of a combination; empty: a substitution.")
+    dispatches: tuple[SubstitutedDispatch, ...] = Field(
+        description="What it replaces at this call; empty for a combination: its members have them."
+    )
+    whole_model: WholeModel = Field(description="The whole model with all that is replaced.")
+    same: bool = Field(
+        description="Whether the whole model is the compiler's own, byte for byte. Then it is not timed."
+    )
+    ratio: float | None = Field(description="Time of this whole model by that of the original.")
+
+
 class Coverage(_Data):
     """How many of the dispatches that a call runs were measured."""
 
@@ -105,6 +161,7 @@ class Coverage(_Data):
     measured: int
     skipped: int
     failed: int
+    left_out: int = Field(default=0, description="Not asked for.")
 
 
 class CallResult(_Data):
@@ -134,11 +191,15 @@ class CallResult(_Data):
     )
     whole_model: WholeModel = Field(description="`timing` of the whole model, or null and `failure`.")
     sum_seconds: float | None = Field(
-        description="Sum of `total_seconds` of `dispatches`; null where nothing was measured."
+        description="Sum of `total_seconds` of `dispatches`; null where nothing was measured, or some were left out."
     )
     sum_by_model: float | None = Field(description="`sum_seconds` by the whole model's own time.")
     coverage: Coverage = Field(
-        description="Numbers of `dispatches` that the call runs, and of those `measured`, `skipped`, `failed`."
+        description="Numbers of `dispatches` that the call runs, and of those `measured`, `skipped`, `failed`, "
+        "`left_out` (with `--substitution`, those that it does not replace)."
+    )
+    substitutions: tuple[SubstitutionResult, ...] = Field(
+        default=(), description="Substitutions and combinations of the model, in the order of the manifest."
     )
 
 
@@ -157,10 +218,14 @@ class NotRun(_Data):
 class BuildFailure(_Data):
     """A step of the build that failed."""
 
-    step: str = Field(description="`lock`, `import`, `configure`, `extract`, `compile`, or what the build was doing.")
+    step: str = Field(
+        description="`lock`, `import`, `configure`, `extract`, `compile`; of a substitution also `object`, "
+        "`substitute`, `substitute-model`, `compile-check`; or what the build was doing."
+    )
     model: str | None = Field(description="Id of the model.")
     backend: str | None = Field(description="Id of the backend; null: all of the model's.")
     dispatch: str | None = Field(description="Stable name; null with `compile`: the whole model.")
+    substitution: str | None = Field(default=None, description="Id of the substitution or combination.")
     reason: str = Field(description="Why, for people: the first errors of the command.")
 
 

@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from dispatchgen.results.schema import CallResult, DispatchResult, NotRun, Results
+from dispatchgen.results.substitution_table import render_substitution
+from dispatchgen.results.text import NOTHING, format_seconds, indented
 
-_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
-_NOTHING = "-"
 _NOT_KNOWN = "?"
 
 
@@ -24,19 +24,9 @@ def render(results: Results) -> RenderableType:
     return Group(*parts)
 
 
-def format_seconds(seconds: float | None) -> str:
-    """A time in the unit that suits it, with three significant digits."""
-    if seconds is None:
-        return _NOTHING
-    scale, unit = next(((scale, unit) for scale, unit in _UNITS if seconds >= scale * 0.9995), _UNITS[-1])
-    value = seconds / scale
-    digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
-    return f"{value:.{digits}f} {unit}"
-
-
 def format_share(share: float | None) -> str:
     """A share in percent."""
-    return _NOTHING if share is None else f"{share * 100:.1f} %"
+    return NOTHING if share is None else f"{share * 100:.1f} %"
 
 
 def not_measured(results: Results) -> Iterator[str]:
@@ -46,20 +36,25 @@ def not_measured(results: Results) -> Iterator[str]:
     if any(missing.cause == "absent-device" for missing in results.not_run):
         yield "`dispatchgen doctor` lists the devices that there are"
     for failure in results.build_failures:
-        where = [failure.model, f"on {failure.backend}" if failure.backend else None, failure.dispatch]
+        where = [
+            failure.model,
+            f"on {failure.backend}" if failure.backend else None,
+            f"with {failure.substitution}" if failure.substitution else None,
+            failure.dispatch,
+        ]
         what = " ".join([failure.step, *filter(None, where)])
-        yield _indented(f"failed: {what}: ", failure.reason)
+        yield indented(f"failed: {what}: ", failure.reason)
 
 
 def _not_run(missing: NotRun) -> str:
     where = f"{missing.model} on {missing.backend}"
     if missing.cause == "absent-device" and missing.device is not None:
-        return _indented(
+        return indented(
             f"skipped: {where}: device {missing.device.id} ({missing.device.uri}) is absent: ", missing.reason
         )
     if missing.cause == "compile-only":
         return f"skipped: {where}: built, not run: {missing.reason}"
-    return _indented(f"failed: {where}: nothing was run: ", missing.reason)
+    return indented(f"failed: {where}: nothing was run: ", missing.reason)
 
 
 def _call(call: CallResult) -> RenderableType:
@@ -70,6 +65,8 @@ def _call(call: CallResult) -> RenderableType:
     if call.initializers:
         parts += [Text("once, when the model is loaded (not in the sum):"), _rows(call.initializers, None)]
     parts += [Text(line) for line in _summary(call)]
+    for substitution in call.substitutions:
+        parts += render_substitution(substitution, call.whole_model)
     return Group(*parts)
 
 
@@ -102,7 +99,7 @@ def _summary(call: CallResult) -> Iterator[str]:
     """The sum against the whole model, the coverage, and each dispatch that was not measured with its reason."""
     timing = call.whole_model.timing
     if timing is None:
-        yield _indented("whole model: not measured: ", call.whole_model.failure or "it was not run")
+        yield indented("whole model: not measured: ", call.whole_model.failure or "it was not run")
         if call.sum_seconds is not None:
             yield f"sum of dispatches {format_seconds(call.sum_seconds)}"
     elif call.sum_seconds is None:
@@ -111,21 +108,16 @@ def _summary(call: CallResult) -> Iterator[str]:
         whole = f"whole model {format_seconds(timing.seconds)}: {format_share(call.sum_by_model)}"
         yield f"sum of dispatches {format_seconds(call.sum_seconds)}, {whole}"
     for uncounted in call.uncounted:
-        yield _indented(f"  not in the sum: {uncounted.export}: how often it runs depends on ", uncounted.reason)
+        yield indented(f"  not in the sum: {uncounted.export}: how often it runs depends on ", uncounted.reason)
     coverage = call.coverage
     yield (
         f"{coverage.measured} of {coverage.dispatches} dispatches"
         + (f", {coverage.skipped} skipped" if coverage.skipped else "")
         + (f", {coverage.failed} failed" if coverage.failed else "")
+        + (f", {coverage.left_out} not asked for" if coverage.left_out else "")
     )
     for skip in call.skipped:
-        yield _indented(f"  skipped {skip.export}: ", skip.reason)
+        yield indented(f"  skipped {skip.export}: ", skip.reason)
     for row in (*call.dispatches, *call.initializers):
         if row.failure is not None:
-            yield _indented(f"  failed {row.benchmark} ({row.export}): ", row.failure)
-
-
-def _indented(start: str, text: str) -> str:
-    """`start` and `text`, whose further lines are indented below it."""
-    indent = " " * (len(start) - len(start.lstrip()) + 4)
-    return start + text.replace("\n", f"\n{indent}")
+            yield indented(f"  failed {row.benchmark} ({row.export}): ", row.failure)

@@ -27,6 +27,7 @@ def verdict(results: Results, *, devices_named: bool) -> Iterator[str]:
     models = sum(call.whole_model.failure is not None for call in results.calls)
     if models:
         yield f"{_number(models, 'call', 'calls')} of whole models could not be built or run"
+    yield from _substitutions(results)
     broken = sum(missing.cause == "build-failed" for missing in results.not_run)
     if broken:
         yield f"nothing was run of {_number(broken, 'model', 'models')} that could not be built"
@@ -36,8 +37,25 @@ def verdict(results: Results, *, devices_named: bool) -> Iterator[str]:
     if not any(row.timing for row in rows):
         whole = any(call.whole_model.timing for call in results.calls)
         yield "no dispatch was measured" if whole else "nothing was measured"
-    elif results.build_failures and not (failed or models or broken):
+    elif results.build_failures and not (failed or models or broken or any(_substitutions(results))):
         yield "the build failed"
+
+
+def _substitutions(results: Results) -> Iterator[str]:
+    """What of substitutions and combinations could not be measured, and whose outputs are not the compiler's."""
+    failed, differing = set(), set()
+    for call in results.calls:
+        for result in call.substitutions:
+            key = (call.model, call.backend, call.device.id, result.name)
+            if result.whole_model.failure is not None or any(row.failure is not None for row in result.dispatches):
+                failed.add(key)
+            if any(row.agreement is not None and not row.agreement.agrees for row in result.dispatches):
+                differing.add(key)
+    if failed:
+        yield f"{_number(len(failed), 'substitution', 'substitutions')} could not be built or run"
+    if differing:
+        what = _number(len(differing), "substitution", "substitutions")
+        yield f"outputs of {what} are not the compiler's, or could not be compared"
 
 
 def _number(count: int, one: str, more: str) -> str:

@@ -1,0 +1,55 @@
+"""What is to be run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dispatchgen.extract.schema import Call
+from dispatchgen.lock.schema import Lock
+from dispatchgen.manifest.suite import Model, Suite
+from dispatchgen.substitute.variants import Variant, Variants
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run."""
+
+    #: Narrowed to the models, shapes, backends and devices to run; each model with the run settings to use.
+    suite: Suite
+    locks: Mapping[str, Lock]  #: Of the whole models, by model id.
+    variants: Variants = field(default_factory=dict)  #: Substitutions and combinations to run.
+    #: Whether only these, their originals and the whole models are run; else all dispatches are.
+    variants_only: bool = False
+
+    def calls(self, model: Model) -> list[Call]:
+        """The calls of a model that are run."""
+        labels = {shape.label for shape in model.shapes}
+        return [call for call in self.locks[model.id].calls if call.shape in labels]
+
+    def variants_of(self, model: str, backend: str) -> Sequence[Variant]:
+        """The variants of a model on a backend that are run."""
+        return self.variants.get((model, backend), ())
+
+    def only(self, model: str, backend: str) -> frozenset[str] | None:
+        """Names of the dispatches that are run; None: all of them."""
+        if not self.variants_only:
+            return None
+        return frozenset(target.dispatch.name for each in self.variants_of(model, backend) for target in each.targets)
+
+    def processes(self) -> int:
+        """How many processes a run takes if nothing fails and nothing is the same."""
+        return sum(
+            len(self.suite.backend(backend).devices) * self._processes(model, backend)
+            for model in self.suite.models
+            for backend in model.backends
+        )
+
+    def _processes(self, model: Model, backend: str) -> int:
+        only, variants = self.only(model.id, backend), self.variants_of(model.id, backend)
+        dispatches = self.locks[model.id].backends[backend].dispatches
+        return (
+            sum(only is None or dispatch.name in only for dispatch in dispatches)
+            + sum(len(variant.targets) for variant in variants if not variant.members)
+            + len(self.calls(model)) * (1 + len(variants))
+        )

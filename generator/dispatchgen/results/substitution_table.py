@@ -1,0 +1,77 @@
+"""The substitutions of a call for people: originals and substitutes side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from dispatchgen.results.schema import Agreement, SubstitutedDispatch, SubstitutionResult, WholeModel
+from dispatchgen.results.text import NOTHING, format_seconds, indented
+
+_SAME = {"text": "the compiler's own kernel, word for word", "code": "compiles to the compiler's own code"}
+
+
+def render_substitution(result: SubstitutionResult, original: WholeModel) -> Iterator[RenderableType]:
+    """A substitution or combination; `original` is the whole model without it."""
+    title = f"combination {result.name}: {', '.join(result.members)}" if result.members else f"with {result.name}"
+    yield Text(title, style="bold")
+    if result.dispatches:
+        yield _rows(result.dispatches)
+    for line in _summary(result, original):
+        yield Text(line)
+
+
+def format_ratio(ratio: float | None) -> str:
+    """A ratio of times, below 1 where the substitute is faster."""
+    return NOTHING if ratio is None else f"{ratio:.2f}"
+
+
+def _rows(rows: Sequence[SubstitutedDispatch]) -> Table:
+    is_checked = any(row.agreement is not None for row in rows)
+    table = Table(box=None, pad_edge=False, header_style="underline")
+    table.add_column("dispatch", overflow="fold")
+    table.add_column("substitute", overflow="fold")
+    for title in ("original", "time", "ratio"):
+        table.add_column(title, justify="right", no_wrap=True)
+    if is_checked:
+        table.add_column("outputs agree", no_wrap=True)
+    for row in rows:
+        original = format_seconds(row.original.seconds) if row.original else NOTHING
+        time = format_seconds(row.timing.seconds) if row.timing else "same" if row.same else "failed"
+        cells = [row.benchmark, row.file, original, time, format_ratio(row.ratio)]
+        if is_checked:
+            cells.append(_outputs(row.agreement))
+        table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def _outputs(agreement: Agreement | None) -> str:
+    if agreement is None:
+        return NOTHING
+    return "yes" if agreement.agrees else "no"
+
+
+def _summary(result: SubstitutionResult, original: WholeModel) -> Iterator[str]:
+    """The whole model, and what is to be known of each substitute."""
+    model = result.whole_model
+    if result.same:
+        yield "whole model: the compiler's own, byte for byte"
+    elif model.timing is None:
+        yield indented("whole model: not measured: ", model.failure or "it was not run")
+    else:
+        before = f"whole model {format_seconds(original.timing.seconds)}, " if original.timing else "whole model "
+        ratio = f": ratio {format_ratio(result.ratio)}" if result.ratio is not None else ""
+        yield f"{before}with {result.name} {format_seconds(model.timing.seconds)}{ratio}"
+    for row in result.dispatches:
+        if row.same is not None:
+            yield f"  same {row.benchmark}: {_SAME[row.same]}"
+        if row.failure is not None:
+            yield indented(f"  failed {row.benchmark}: ", row.failure)
+        for difference in row.target_differences:
+            yield indented(f"  {row.benchmark} is made for another target: ", difference)
+        if row.agreement is not None:
+            for text in filter(None, (row.agreement.failure, row.agreement.note)):
+                yield indented(f"  outputs of {row.benchmark}: ", text)
