@@ -1,0 +1,101 @@
+"""`dispatchgen repro`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from dispatchgen.cli.options import host_bin_dir_option, manifest_option, timeout_option
+from dispatchgen.errors import ManifestError, Place, Problem
+from dispatchgen.iree.tools import find_tools
+from dispatchgen.manifest import load_suite
+from dispatchgen.manifest.names import show_all
+from dispatchgen.manifest.select import select, select_devices
+from dispatchgen.workbench.output import write_new
+from dispatchgen.workbench.repro import repro
+from dispatchgen.workbench.session import Selection, sessions
+
+
+@click.command("repro")
+@click.argument("model", metavar="MODEL")
+@click.option("--dispatch", required=True, metavar="D", help="The dispatch: name, IREE symbol, operation or pattern.")
+@click.option(
+    "--benchmark", metavar="NAME", help="Only this benchmark of the dispatch. Default: all, one after the other."
+)
+@click.option("--substitution", metavar="S", help="What this substitution puts in the dispatch's place.")
+@manifest_option
+@click.option("--backend", metavar="B", help="Needed where the model has several, unless --device tells.")
+@click.option("--device", metavar="D", help="Device of the manifest, by key or URI. Default: the backend's first.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    default="repro",
+    show_default=True,
+    metavar="DIR",
+    help="Folder that the commands work in.",
+)
+@click.option("--force", is_flag=True, help="Replace files of other content, also those that were edited.")
+@timeout_option("Time limit of each process of the compiler or the importer.")
+@host_bin_dir_option
+def command(
+    model: str,
+    dispatch: str,
+    benchmark: str | None,
+    substitution: str | None,
+    manifest: Path,
+    backend: str | None,
+    device: str | None,
+    output: Path,
+    force: bool,
+    timeout: float,
+    iree_host_bin_dir: Path | None,
+) -> None:
+    """Print the commands that compile and run a benchmark by hand, as a script for sh.
+
+    MODEL is a model of the manifest. The benchmark module is written to DIR, which is laid out as a build tree is: the
+    commands make the same bytes there. Nothing else is printed to standard output:
+
+    \b
+      dispatchgen repro mlp --dispatch matmul_Dx512x784_f32 > repro.sh
+      sh repro.sh
+    """
+    suite = select(load_suite(manifest), [model], [] if backend is None else [backend])
+    suite = select_devices(suite, [] if device is None else [device])
+    _check_one("backend", [each.name for each in suite.backends], suite.manifest)
+    tools = find_tools(iree_host_bin_dir)
+    with closing(sessions(tools, suite, timeout=timeout)) as opened:
+        session = next(opened)
+        selection = Selection((dispatch,))
+        selected = selection.of(session)
+        selection.check()
+        _check_one("dispatch", [each.name for each in selected], suite.manifest)
+        devices = session.backend.devices
+        found = repro(
+            session,
+            tools,
+            selected[0],
+            output.absolute(),
+            benchmark=benchmark,
+            device=devices[0] if devices else None,
+            substitution=substitution,
+        )
+        note = session.note()
+    write_new(found.files, force=force)
+    if note is not None:
+        click.echo(f"note: {note}", err=True)
+    if not devices:
+        click.echo(
+            f"note: backend {session.backend.name} has no devices in the manifest: it is only compiled", err=True
+        )
+    click.echo(found.script(), nl=False)
+
+
+def _check_one(kind: str, names: Sequence[str], manifest: Path) -> None:
+    """Raises ManifestError where what the arguments name is not one."""
+    if len(names) > 1:
+        message = f"one {kind} is needed, and these are meant: {show_all(names)}"
+        raise ManifestError(Problem(message, Place(str(manifest)), f"--{kind} with one of them"))
