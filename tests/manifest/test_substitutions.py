@@ -186,7 +186,8 @@ def test_a_broken_backend_is_one_problem(load_text: LoadText, tmp_path: Path) ->
     (tmp_path / "k.o").touch()
     with pytest.raises(ManifestError) as raised:
         load_text(
-            "version: 1\nbackends:\n  cpu: {target_device: local, local_backends: llvm-cpu}\n  gpu: {target_device: vulkan}\n"
+            "version: 1\nbackends:\n  cpu: {target_device: local, local_backends: llvm-cpu}\n"
+            "  gpu: {target_device: vulkan}\n"
             "models:\n  m:\n    source: m.mlir\n    substitutions:\n      a: {dispatch: d, object: k.o}\n"
             "      b: {dispatch: d, object: k.o, backends: [cpu]}\n"
         )
