@@ -25,7 +25,7 @@ from dispatchgen.render.cmake import render_cmake
 from dispatchgen.results.collect import Programs, collect
 from dispatchgen.results.plan import Plan
 from dispatchgen.results.schema import BuildFailure, Results
-from dispatchgen.substitute.variants import all_variants, check_names, only
+from dispatchgen.substitute.variants import all_variants, narrow, only
 
 #: Aggregate target of all suites that the generated CMakeLists.txt holds.
 _TARGET = "iree-dispatch-benchmarks"
@@ -60,7 +60,7 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
     """
     folder = (options.build_dir or whole.root / ".dispatchgen").absolute()
     check_build_folder(folder)
-    check_names(selected, options.substitutions)
+    selected = narrow(selected, options.substitutions)
     tools, programs = _find_programs(options)
     note = other_build_note(tools.compiler_version, tools.bindings_version)
     if note is not None:
@@ -176,11 +176,10 @@ def _targets(plan: Plan, tree: BuildTree) -> list[str]:
     """The files that a run of some substitutions alone needs, as Ninja knows them."""
     outputs: list[Path] = []
     for (model, backend), variants in plan.variants.items():
-        if variants:
-            outputs.append(tree.model_module(model, backend))
-            dispatches = {target.dispatch.name: None for variant in variants for target in variant.targets}
-            outputs += [tree.dispatch_module(model, backend, dispatch) for dispatch in dispatches]
-            outputs += variant_outputs(tree, model, backend, variants)
+        outputs.append(tree.model_module(model, backend))
+        dispatches = dict.fromkeys(name for variant in variants for name in variant.dispatches)
+        outputs += [tree.dispatch_module(model, backend, dispatch) for dispatch in dispatches]
+        outputs += variant_outputs(tree, model, backend, variants)
     return [output.relative_to(tree.binary_dir).as_posix() for output in outputs]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -80,28 +80,25 @@ def variant_outputs(tree: BuildTree, model: str, backend: str, variants: Sequenc
 def _variant_steps(
     tree: BuildTree, model: str, backend: str, variants: Sequence[Variant]
 ) -> dict[Path, Sequence[Step]]:
-    """The modules of variants, each with the steps of substitutions that it needs, the last one first."""
+    """The modules of variants, each with the steps of substitutions that it needs, the last one first.
 
-    def substitute(variant: str, dispatch: str) -> Iterator[Step]:
-        yield Step(SUBSTITUTE, model, backend, dispatch, variant)
-        for step in (SUBSTITUTE, OBJECT, CONFIGURE):
-            yield Step(step, model, backend, None, variant)
-
+    To a combination belong those of its members' dispatches: by them it is proved that its whole model differs.
+    """
     found: dict[Path, Sequence[Step]] = {}
     for variant in variants:
         whole = [Step(step, model, backend, None, variant.id) for step in (COMPILE, SUBSTITUTE_MODEL)]
-        for target in variant.targets:
-            name = target.dispatch.name
-            for member in variant.members or (variant.id,):
-                whole += substitute(member, name)
-            if variant.members:
-                continue
-            steps = list(substitute(variant.id, name))
-            module = tree.dispatch_module(model, backend, name, variant.id)
-            found[module] = [Step(COMPILE, model, backend, name, variant.id), *steps]
-            if variant.tolerance is not None:
-                check = tree.check_module(model, backend, variant.id, name)
-                found[check] = [Step(COMPILE_CHECK, model, backend, name, variant.id), *steps]
+        for part in variant.parts:
+            for target in part.targets:
+                name = target.dispatch.name
+                steps = [Step(SUBSTITUTE, model, backend, name, part.id)]
+                # Steps of all substitutes: of a tuned program, or of the only object.
+                steps += [Step(step, model, backend, None, part.id) for step in (SUBSTITUTE, OBJECT, CONFIGURE)]
+                whole += steps
+                module = tree.dispatch_module(model, backend, name, part.id)
+                found[module] = [Step(COMPILE, model, backend, name, part.id), *steps]
+                if variant is part and part.tolerance is not None:
+                    check = tree.check_module(model, backend, part.id, name)
+                    found[check] = [Step(COMPILE_CHECK, model, backend, name, part.id), *steps]
         found[tree.model_module(model, backend, variant.id)] = whole
     return found
 

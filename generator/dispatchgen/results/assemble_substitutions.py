@@ -31,8 +31,8 @@ def substitution_result(
     timing = model.outcome.timings.get(call.function)
     return SubstitutionResult(
         name=variant.name,
-        members=variant.members,
-        dispatches=() if variant.members else tuple(_rows(variant, call, measured, substitutes)),
+        members=tuple(member.id for member in variant.members),
+        dispatches=tuple(_rows(variant, call, measured, substitutes)),
         whole_model=WholeModel(timing=timing, failure=model.outcome.failures.get(call.function)),
         same=model.same,
         ratio=_ratio(timing, original.timing),

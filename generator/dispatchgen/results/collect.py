@@ -30,6 +30,9 @@ from dispatchgen.results.substitutes import (
 )
 from dispatchgen.substitute.variants import Variant
 
+#: How the flags start that only iree-benchmark-module has.
+_BENCHMARK_FLAGS = ("benchmark_", "batch_", "time_unit")
+
 #: Called before each process with the number of processes that have ended, of how many, and what starts now.
 OnStart = Callable[[int, int, str], None]
 
@@ -196,7 +199,7 @@ class _DeviceRun:
     def _substitutes(self, dispatch: Dispatch, functions: Sequence[str]) -> None:
         """Runs what replaces a dispatch, right after it: the machine is most likely in the same state."""
         for variant in self.variants:
-            if variant.members or variant.target(dispatch.name) is None:
+            if all(target.dispatch.name != dispatch.name for target in variant.targets):
                 continue
             self._start(f"{dispatch.name}, {variant.name}")
             output = self._output(dispatch.name, variant.id)
@@ -254,8 +257,8 @@ def device_used(device: Device) -> DeviceUsed:
 
 
 def _run_module_flags(device: Device) -> tuple[str, ...]:
-    """The run flags that iree-run-module has too: all but those of the benchmark library."""
-    return tuple(flag for flag in device.run_flags if not flag.lstrip("-").startswith("benchmark_"))
+    """The run flags that iree-run-module has too: all but those on benchmarking."""
+    return tuple(flag for flag in device.run_flags if not flag.lstrip("-").startswith(_BENCHMARK_FLAGS))
 
 
 def parameter_flags(model: Model, root: Path) -> Iterable[str]:

@@ -35,7 +35,7 @@ class Plan:
         """Names of the dispatches that are run; None: all of them."""
         if not self.variants_only:
             return None
-        return frozenset(target.dispatch.name for each in self.variants_of(model, backend) for target in each.targets)
+        return frozenset(name for variant in self.variants_of(model, backend) for name in variant.dispatches)
 
     def processes(self) -> int:
         """How many processes a run takes if nothing fails and nothing is the same."""
@@ -50,6 +50,6 @@ class Plan:
         dispatches = self.locks[model.id].backends[backend].dispatches
         return (
             sum(only is None or dispatch.name in only for dispatch in dispatches)
-            + sum(len(variant.targets) for variant in variants if not variant.members)
+            + sum(len(variant.targets) for variant in variants)
             + len(self.calls(model)) * (1 + len(variants))
         )

@@ -182,9 +182,9 @@ def run_substituted_model(
     if built.are_equal(None, variant.id):
         differing = [
             target.dispatch.name
-            for target in variant.targets
-            for member in variant.members or (variant.id,)
-            if built.are_equal(target.dispatch.name, member) is False
+            for part in variant.parts
+            for target in part.targets
+            if built.are_equal(target.dispatch.name, part.id) is False
         ]
         if differing:
             names = ", ".join(differing)

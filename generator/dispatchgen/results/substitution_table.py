@@ -16,7 +16,9 @@ _SAME = {"text": "the compiler's own kernel, word for word", "code": "compiles t
 
 def render_substitution(result: SubstitutionResult, original: WholeModel) -> Iterator[RenderableType]:
     """A substitution or combination; `original` is the whole model without it."""
-    title = f"combination {result.name}: {', '.join(result.members)}" if result.members else f"with {result.name}"
+    title = (
+        f"combination {result.name}: {', '.join(result.members)}" if result.members else f"substitution {result.name}"
+    )
     yield Text(title, style="bold")
     if result.dispatches:
         yield _rows(result.dispatches)

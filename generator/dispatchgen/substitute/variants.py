@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from dispatchgen.errors import Place, Problem, SubstitutionError
 from dispatchgen.lock.schema import Lock
@@ -18,33 +18,31 @@ class Variant:
 
     name: str  #: As the user wrote it.
     id: str
-    targets: tuple[Target, ...]  #: What it replaces; of a combination: what its members do.
-    members: tuple[str, ...] = ()  #: Ids of the substitutions that a combination is made of; empty: a substitution.
+    targets: tuple[Target, ...] = ()  #: What a substitution replaces.
     tolerance: float | None = None  #: Largest difference of the outputs; None: they are not compared.
+    members: tuple[Variant, ...] = ()  #: What a combination is made of; empty: it is a substitution.
 
-    def target(self, dispatch: str) -> Target | None:
-        """What replaces the dispatch of that name."""
-        return next((target for target in self.targets if target.dispatch.name == dispatch), None)
+    @property
+    def parts(self) -> tuple[Variant, ...]:
+        """The substitutions: itself, or the members of a combination."""
+        return self.members or (self,)
+
+    @property
+    def dispatches(self) -> list[str]:
+        """Names of all dispatches that are replaced."""
+        return [target.dispatch.name for part in self.parts for target in part.targets]
 
 
 def variants_of(suite: Suite, model: Model, backend: Backend, lock: Lock) -> list[Variant]:
     """The variants of a model on a backend, combinations last. Raises SubstitutionError."""
     found = {
         selected.substitution.id: Variant(
-            name=selected.substitution.name,
-            id=selected.substitution.id,
-            targets=selected.targets,
-            tolerance=selected.substitution.tolerance,
+            selected.substitution.name, selected.substitution.id, selected.targets, selected.substitution.tolerance
         )
         for selected in select_substitutions(suite, model, backend, lock)
     }
     combined = [
-        Variant(
-            name=combination.name,
-            id=combination.id,
-            targets=tuple(target for member in combination.members for target in found[member].targets),
-            members=combination.members,
-        )
+        Variant(combination.name, combination.id, members=tuple(found[member] for member in combination.members))
         for combination in model.combinations
         if backend.id in combination.backends
     ]
@@ -70,35 +68,47 @@ def all_variants(suite: Suite, locks: Mapping[str, Lock]) -> Variants:
     return found
 
 
-def check_names(suite: Suite, wanted: Iterable[str]) -> None:
-    """Raises SubstitutionError for names (or ids) that no substitution or combination of the suite's models has."""
-    known = [
-        (each.name, each.id)
-        for model in suite.models
-        for each in _declared(model)
-        if not set(each.backends).isdisjoint(model.backends)
-    ]
-    names = sorted({name for name, _ in known})
+def narrow(suite: Suite, wanted: Sequence[str]) -> Suite:
+    """The models and backends that have a substitution or combination of these names or ids; none given: all of them.
+
+    Raises SubstitutionError for names that there are not.
+    """
+    if not wanted:
+        return suite
+    declared = [(model, each) for model in suite.models for each in _declared(model)]
+    names = {name for _, each in declared for name in (each.name, each.id)}
     problems = [
         Problem(
             f"there is no substitution or combination {show(name)} among those selected",
             Place(str(suite.manifest)),
-            did_you_mean(name, names),
+            did_you_mean(name, sorted({each.name for _, each in declared})),
         )
         for name in dict.fromkeys(wanted)
-        if all(name not in pair for pair in known)
+        if name not in names
     ]
     if problems:
         raise SubstitutionError(*problems)
+    models = []
+    for model in suite.models:
+        has = {backend for each in _declared(model) if _is_wanted(each, wanted) for backend in each.backends}
+        backends = tuple(backend for backend in model.backends if backend in has)
+        if backends:
+            models.append(replace(model, backends=backends))
+    return replace(suite, models=tuple(models))
 
 
-def _declared(model: Model) -> Iterator[Substitution | Combination]:
-    yield from model.substitutions
-    yield from model.combinations
+def _declared(model: Model) -> list[Substitution | Combination]:
+    """The substitutions and combinations on backends that the model is run on."""
+    declared: list[Substitution | Combination] = [*model.substitutions, *model.combinations]
+    return [each for each in declared if not set(each.backends).isdisjoint(model.backends)]
+
+
+def _is_wanted(each: Substitution | Combination | Variant, wanted: Sequence[str]) -> bool:
+    return each.name in wanted or each.id in wanted
 
 
 def only(variants: Variants, wanted: Sequence[str]) -> Variants:
     """The variants of these names or ids; all of them where none is given."""
     if not wanted:
         return variants
-    return {pair: [each for each in found if {each.name, each.id} & set(wanted)] for pair, found in variants.items()}
+    return {pair: [each for each in found if _is_wanted(each, wanted)] for pair, found in variants.items()}
