@@ -119,13 +119,13 @@ class Built:
         folder = self.folder if substitution is None else self.variant(substitution)
         output = folder / f"{Path(module).stem}.vmfb"
         search = [] if substitution is None else ["--iree-hal-executable-object-search-path=.."]
-        command = [self.tools.compile, module, "-o", output, _COMPILE_FROM, *self.flags, *search]
+        command: list[str | Path] = [self.tools.compile, module, "-o", output, _COMPILE_FROM, *self.flags, *search]
         subprocess.run(command, cwd=folder, check=True, stderr=subprocess.PIPE)
         return output
 
     def run(self, vmfb: Path, *inputs: str, device: str = "local-sync") -> str:
         """What the program's `@main` returns."""
-        command = [self.tools.run_module, f"--module={vmfb}", f"--device={device}", "--function=main"]
+        command = [str(self.tools.run_module), f"--module={vmfb}", f"--device={device}", "--function=main"]
         command += [f"--input={value}" for value in inputs]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
 

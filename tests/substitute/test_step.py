@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -100,11 +101,8 @@ def test_a_benchmark_module_is_a_substitute(mlp: Built) -> None:
 
 
 def test_bytecode_is_read_like_text(product: Built) -> None:
-    import subprocess
-
-    bytecode = product.folder / "source.mlirbc"
-    command = [product.tools.opt, product.dump(product.only, "source"), "--emit-bytecode", "-o", bytecode]
-    subprocess.run(command, check=True)
+    bytecode, text = product.folder / "source.mlirbc", product.dump(product.only, "source")
+    subprocess.run([str(product.tools.opt), text, "--emit-bytecode", "-o", bytecode], check=True)
     product.substitute("bytecode", "source", bytecode, product.only)
     assert product.record("bytecode", product.only).same
 

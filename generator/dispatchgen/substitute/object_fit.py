@@ -166,11 +166,11 @@ def _differences(target: Mapping[str, str], object_file: ObjectFile) -> Iterator
     if object_file.format == "spirv":
         version = re.search(r"spirv:(v\d+\.\d+)", info)
         if version and _numbers(found) > _numbers(version[1]):
-            yield f"SPIR-V: at most {version[1]} expected, {found} found"
+            yield f"SPIR-V: expected at most {version[1]}, found {found}"
     elif object_file.format in ("ptx", "hsaco"):
         arch = re.search(r'arch = "([^"]*)"', info)
         if arch and not _runs_on(found, arch[1]):
-            yield f"architecture: {arch[1]} expected, {found} found"
+            yield f"architecture: expected {arch[1]}, found {found}"
 
 
 def _runs_on(found: str, target: str) -> bool:

@@ -10,6 +10,7 @@ from dispatchgen.errors import Place, Problem, SubstitutionError
 from dispatchgen.extract.emit import rename_symbols
 from dispatchgen.files import sha256_of
 from dispatchgen.iree import ir
+from dispatchgen.iree.process import shorten
 from dispatchgen.substitute.check import Fit, fit, other_target
 from dispatchgen.substitute.interface import Executable, Phase, read_executables
 from dispatchgen.substitute.object_executable import object_executable
@@ -128,8 +129,11 @@ def _read(file: Path) -> list[Executable]:
         with ir.parse_module(data) as module:
             return read_executables(module)
     except ir.NotIR as error:
-        places = [(Place(str(file), line, column), text) for line, column, text in error.messages]
-        raise SubstitutionError(*(Problem(f"it cannot be parsed: {text}", place) for place, text in places)) from None
+        problems = [
+            Problem(f"MLIR refuses it: {shorten(text)}", Place(str(file), line, column))
+            for line, column, text in error.messages
+        ]
+        raise SubstitutionError(*problems) from None
 
 
 def _fits(

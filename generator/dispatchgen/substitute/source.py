@@ -67,8 +67,8 @@ def _failed(result: process.Result, file: str) -> ToolError | SubstitutionError:
     found = diagnostics(result.stderr)
     if result.returncode < 0 or messages.is_crash(result.stderr) or not found:
         return ToolError(replace(process.failure(result), place=Place(file)))
-    problems = (Problem(f"iree-compile refuses it: {each.message}", _in_file(each.place, file)) for each in found)
-    return SubstitutionError(*problems)
+    cause = found[0]  # what follows says that the phases around it failed
+    return SubstitutionError(Problem(f"iree-compile refuses it: {cause.message}", _in_file(cause.place, file)))
 
 
 def _in_file(place: Place | None, file: str) -> Place:
