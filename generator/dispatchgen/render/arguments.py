@@ -22,6 +22,9 @@ Value = str | int | Sequence[str] | Mapping[str, Sequence[str]]
 #: Keyword, in lower case, and its value. Keywords whose value is empty or the rule's own default are left out.
 Arguments = Mapping[str, Value]
 
+#: Keywords whose values name files of the suite's folder.
+PATH_KEYWORDS = frozenset(("src", "parameters", "inputs", "substitutes", "substitute_inputs"))
+
 
 @dataclass(frozen=True)
 class SuiteCall:

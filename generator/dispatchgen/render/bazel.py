@@ -7,15 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dispatchgen.errors import ManifestError, Place, Problem
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Preset, Suite
-from dispatchgen.render.arguments import SuiteCall, Value, input_files, package_names, present, refuse, suite_calls
+from dispatchgen.render.arguments import (
+    PATH_KEYWORDS,
+    SuiteCall,
+    Value,
+    input_files,
+    package_names,
+    present,
+    refuse,
+    suite_calls,
+)
 from dispatchgen.render.starlark import path_refusal, starlark_argument
 from dispatchgen.render.template import template
 from dispatchgen.render.text import control_refusal
 
 #: Keywords of rules that buildifier sorts in front of all others; `name` is the first of them.
 _FIRST = ("name", "src")
-#: Keywords whose values are paths of files.
-_PATHS = frozenset(("src", "parameters", "inputs", "substitutes", "substitute_inputs"))
 
 
 def render_bazel(suite: Suite, locks: Mapping[str, Lock]) -> str:
@@ -97,7 +104,7 @@ def _refused(call: SuiteCall) -> Iterator[tuple[str, str]]:
             yield path, reason
     for keyword, value in call.arguments.items():
         texts = [value] if isinstance(value, str) else () if isinstance(value, int) else value
-        for text in texts if keyword not in _PATHS else ():
+        for text in texts if keyword not in PATH_KEYWORDS else ():
             reason = control_refusal(text)
             if reason is not None:
                 yield text, reason

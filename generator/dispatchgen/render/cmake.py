@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.render.arguments import (
+    PATH_KEYWORDS,
     Arguments,
     SuiteCall,
     Value,
@@ -76,8 +77,9 @@ def _refused(call: SuiteCall) -> Iterator[tuple[str, str]]:
         reason = command_refusal(argument)
         if reason is not None:
             yield argument, reason
+    checked = (PATH_KEYWORDS - _OF_TESTS) | {"object_commands"}
     for keyword, value in call.arguments.items():
-        for text in _values(value) if keyword != "src" else ():
+        for text in _values(value) if keyword not in checked else ():
             reason = ctest_refusal(text) if keyword in _OF_TESTS else refusal(text)
             if reason is not None:
                 yield text, reason
