@@ -26,6 +26,7 @@ _COMMANDS = {
     "substitute": "Write the benchmark modules of a substitute (called by the build).",
     "substitute-model": "Write a program with substitutes in it (called by the build).",
     "dump": "Write dispatches to files, to start editing kernels from.",
+    "kernel-template": "Write a kernel in C or GLSL to start from.",
     "repro": "Print the commands that compile and run one benchmark by hand.",
     "export-tuner": "Write what IREE's tuner for AMD GPUs needs, per dispatch.",
     "run": "Lock, build and run the benchmarks and print a table of the results.",

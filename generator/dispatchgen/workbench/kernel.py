@@ -1,0 +1,74 @@
+"""Where kernels from templates belong: which backend of a suite they are for, and what the manifest calls them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from dispatchgen.errors import Place, Problem, SubstitutionError
+from dispatchgen.extract.schema import Dispatch
+from dispatchgen.manifest.names import show, show_all
+from dispatchgen.manifest.suite import Backend, Suite
+from dispatchgen.substitute.kernel_fill import Language
+from dispatchgen.substitute.kernel_interface import kernel_interface
+from dispatchgen.substitute.kernel_template import SUFFIXES, Naming, kernel_text
+from dispatchgen.workbench.session import Session
+
+
+def language_of(backend: Backend) -> Language | None:
+    """The language of kernels for a backend; None: there is no template."""
+    if backend.target_device == "vulkan":
+        return "glsl"
+    return "c" if backend.local_backend == "llvm-cpu" else None
+
+
+def with_template(suite: Suite, language: Language | None) -> Suite:
+    """A suite of one model with the only one of its backends that kernels in a language have a template for.
+
+    Args:
+      language: None: any.
+
+    Raises SubstitutionError where there is none, or several.
+    """
+    languages = {backend: language_of(backend) for backend in suite.backends}
+    fitting = [backend for backend, its in languages.items() if its is not None and language in (None, its)]
+    place = Place(str(suite.manifest))
+    if not fitting:
+        of = ", ".join(f"{show(backend.name)} ({its or 'none'})" for backend, its in languages.items())
+        wanted = f"in {language} " if language is not None else ""
+        message = f"there is no template of kernels {wanted}for these backends; their languages are {of}"
+        hint = (
+            "templates are in C for llvm-cpu and in GLSL for vulkan; for other backends start from `dispatchgen dump`"
+        )
+        raise SubstitutionError(Problem(message, place, hint))
+    if len(fitting) > 1:
+        message = f"several backends have a template: {show_all(backend.name for backend in fitting)}"
+        raise SubstitutionError(Problem(message, place, f"--backend {fitting[0].name}"))
+    (backend,) = fitting
+    models = tuple(replace(model, backends=(backend.id,)) for model in suite.models)
+    return replace(suite, backends=(backend,), models=models)
+
+
+def kernel(session: Session, dispatch: Dispatch, output: Path | None) -> str:
+    """The source of a kernel for a dispatch.
+
+    Args:
+      output: Where it is going to be; None: not known.
+
+    Raises SubstitutionError where kernels for the backend have no template.
+    """
+    language = language_of(session.backend)
+    file = _below(output, session.suite.root) if output is not None else None
+    naming = Naming(
+        model=session.model.name,
+        backend=session.backend.name,
+        file=file or f"kernels/{dispatch.name}{SUFFIXES[language] if language is not None else ''}",
+        substitution=f"my_{dispatch.name}",
+    )
+    return kernel_text(kernel_interface(session.export(dispatch), dispatch), dispatch, naming)
+
+
+def _below(path: Path, folder: Path) -> str | None:
+    """A path relative to a folder; None: it lies outside."""
+    resolved, root = path.resolve(), folder.resolve()
+    return resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else None
