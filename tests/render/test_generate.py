@@ -336,3 +336,52 @@ def test_iree_plugin_follows_the_output(suite: Path, run_cli: RunCli) -> None:
     (suite / "build_files").mkdir()
     result = run_cli("generate", "--cmake", "--iree-plugin", "-o", "build_files/CMakeLists.txt", cwd=suite)
     assert result.stdout == "wrote build_files/CMakeLists.txt\nwrote build_files/iree_runtime_plugin.cmake\n"
+
+
+def _add_folder_of_substitutes(suite: Path) -> Path:
+    """Gives model `a` a substitution that is a folder, with a file for its only dispatch."""
+    (suite / "benchmarks.yaml").write_text(
+        _MANIFEST.replace("models/a.mlir\n", "models/a.mlir\n    substitutions:\n      by hand: {directory: kernels}\n")
+    )
+    (suite / "kernels").mkdir()
+    (suite / "kernels" / "matmul_4x4x4_f32.o").touch()
+    return suite / "kernels"
+
+
+def test_a_file_more_or_less_in_a_folder_of_substitutes_is_noticed(suite: Path, run_cli: RunCli) -> None:
+    folder = _add_folder_of_substitutes(suite)
+    _write_lock(suite, "a", "matmul_4x4x4_f32", "softmax_8_f32")
+    assert run_cli("generate", "--cmake", "--bazel", cwd=suite).code == 0
+    (folder / "configured_softmax_8_f32.mlir").touch()
+    more = run_cli("generate", "--check", cwd=suite)
+    assert more.code == 1
+    line = '"by_hand=softmax_8_f32=configuration=kernels/configured_softmax_8_f32.mlir"'
+    assert f"+    {line}\n" in more.stderr
+    assert f"+        {line},\n" in more.stderr
+    assert run_cli("generate", cwd=suite).code == 0
+    (folder / "matmul_4x4x4_f32.o").unlink()
+    less = run_cli("generate", "--check", cwd=suite)
+    assert less.code == 1
+    assert '-    "by_hand=matmul_4x4x4_f32=object=kernels/matmul_4x4x4_f32.o"\n' in less.stderr
+
+
+def test_what_a_substitution_replaces_has_to_be_in_the_lock(suite: Path, run_cli: RunCli) -> None:
+    folder = _add_folder_of_substitutes(suite)
+    (folder / "matmul_4x4x8_f32.mlir").touch()
+    result = run_cli("generate", "--cmake", cwd=suite)
+    assert (result.code, result.stderr) == (
+        2,
+        "error: substitution `by hand` of model `a` on backend `cpu`: "
+        "`kernels/matmul_4x4x8_f32.mlir` is named after no dispatch\n"
+        "  at benchmarks.yaml:6\n"
+        "  try: `kernels/matmul_4x4x4_f32.mlir`\n",
+    )
+    assert not (suite / "CMakeLists.txt").exists()
+
+
+def test_substitutes_in_another_bazel_package_are_refused(suite: Path, run_cli: RunCli) -> None:
+    folder = _add_folder_of_substitutes(suite)
+    (folder / "BUILD").touch()
+    result = run_cli("generate", "--bazel", cwd=suite)
+    assert result.code == 2
+    assert "'kernels/matmul_4x4x4_f32.o' of model 'a' belongs to another package of Bazel" in result.stderr

@@ -80,7 +80,7 @@ def test_paths_with_spaces_and_dollars_are_accepted() -> None:
 
 
 def test_keywords_are_those_of_the_rules() -> None:
-    rules = (genrules_dir() / "cmake" / "iree_dispatch_benchmark_suite.cmake").read_text()
+    rules = (genrules_dir() / "cmake" / "iree_dispatch_benchmark_suite.cmake").read_text().replace("\\\n", "")
     parsed = {
         word for line in rules.splitlines() if line.strip().startswith('"') for word in line.strip(' "').split(";")
     }
