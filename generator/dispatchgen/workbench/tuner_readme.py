@@ -14,8 +14,8 @@ _PAGE = """\
 Written by `dispatchgen export-tuner` with IREE {compiler}.
 
 [amdsharktuner](https://github.com/nod-ai/amd-shark-ai/tree/main/amdsharktuner) looks for faster lowering configurations
-of dispatches on AMD GPUs and writes tuning specs. It uses the IREE that is installed for the same Python, which should be
-the version above. Its release 3.9.0 cannot be imported with IREE 3.12 or newer; its main branch can.
+of dispatches on AMD GPUs and writes tuning specs. It uses the IREE that is installed for the same Python: install the
+version above. Its release 3.9.0 cannot be imported with IREE 3.12 or newer; its main branch can.
 
 The commands are for this folder, on a machine with the GPU. `--help` names their other options.
 
