@@ -382,6 +382,9 @@ def test_what_a_substitution_replaces_has_to_be_in_the_lock(suite: Path, run_cli
 def test_substitutes_in_another_bazel_package_are_refused(suite: Path, run_cli: RunCli) -> None:
     folder = _add_folder_of_substitutes(suite)
     (folder / "BUILD").touch()
+    text = (suite / "benchmarks.yaml").read_text()
+    file = "object: kernels/matmul_4x4x4_f32.o, dispatch: matmul_4x4x4_f32"
+    (suite / "benchmarks.yaml").write_text(text.replace("directory: kernels", file))
     result = run_cli("generate", "--bazel", cwd=suite)
     assert result.code == 2
     assert "'kernels/matmul_4x4x4_f32.o' of model 'a' belongs to another package of Bazel" in result.stderr
