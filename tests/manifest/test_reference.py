@@ -21,7 +21,8 @@ def test_the_page_is_what_is_generated() -> None:
 
 
 def test_the_examples_of_the_page_are_manifests(tmp_path: Path) -> None:
-    for name in ("mlp.mlir", "encoder.onnx"):
+    (tmp_path / "kernels").mkdir()
+    for name in ("mlp.mlir", "encoder.onnx", "softmax.mlir", "kernels/matmul.c", "kernels/tile.h"):
         (tmp_path / name).touch()
     examples = re.findall(r"```yaml\n(.*?)```", reference_page(), re.DOTALL)
     assert len(examples) == 2

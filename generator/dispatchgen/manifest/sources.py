@@ -94,7 +94,8 @@ def checked_suite_folder(path: str, root: Path, *, allow_outside: bool) -> tuple
 
 def suite_file(path: str, root: Path) -> str | None:
     """`path` made plain where it is a file below `root`, the suite's folder without links; else None."""
-    if not os.path.isfile(os.path.join(root, path)):  # noqa: PTH113, PTH118: this runs for every flag of every model
+    # On text: this runs for every flag of every model.
+    if not os.path.isfile(os.path.join(root, path)):  # noqa: PTH113, PTH118
         return None
     try:
         return checked_suite_path(path, root, allow_outside=False)
