@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dispatchgen.extract.extraction import extract
@@ -56,6 +56,26 @@ class Built:
         """The name of the only dispatch."""
         (name,) = self.dispatches
         return name
+
+    def configure(self, source: Path, output: Path, flags: Sequence[str] = ()) -> Path:
+        """Configures a model, relative paths in flags starting at the working folder."""
+        command: list[str | Path] = [self.tools.compile, source, "-o", output, *self.flags, *flags]
+        subprocess.run([*command, "--compile-to=executable-configurations"], check=True)
+        return output
+
+    def extract(self, calls: Sequence[Sequence[str]], function: str = "main") -> dict[str, Dispatch]:
+        """Writes `dispatches/`, at these calls of a function, each given by its inputs."""
+        with ir.read_module(self.configured) as module:
+            made = [
+                Call(name=f"c{i}", function=function, shape=f"c{i}", symbols={}, inputs=tuple(inputs))
+                for i, inputs in enumerate(calls)
+            ]
+            extraction = extract(Program(module), made, "backend")
+            (self.folder / "dispatches").mkdir(exist_ok=True)
+            for name, text in extraction.modules():
+                (self.folder / "dispatches" / f"{name}.mlir").write_text(text)
+        (self.folder / "dispatches" / "index.json").write_text(extraction.lock.model_dump_json())
+        return {dispatch.name: dispatch for dispatch in extraction.lock.dispatches}
 
     def dump(self, dispatch: str, kind: str) -> Path:
         """The dispatch's executable as iree-compile dumps it: `source` or `configuration`."""
@@ -114,12 +134,21 @@ class Built:
         write_program(self.configured, self.folder / "dispatches" / "index.json", output, executables)
         return output
 
-    def compile(self, module: str, substitution: str | None = None) -> Path:
+    def compile(self, module: str, substitution: str | None = None, flags: Sequence[str] = ()) -> Path:
         """Compiles a module, given relative to the model's folder or to that of the substitution."""
         folder = self.folder if substitution is None else self.variant(substitution)
         output = folder / f"{Path(module).stem}.vmfb"
         search = [] if substitution is None else ["--iree-hal-executable-object-search-path=.."]
-        command: list[str | Path] = [self.tools.compile, module, "-o", output, _COMPILE_FROM, *self.flags, *search]
+        command: list[str | Path] = [
+            self.tools.compile,
+            module,
+            "-o",
+            output,
+            _COMPILE_FROM,
+            *self.flags,
+            *search,
+            *flags,
+        ]
         subprocess.run(command, cwd=folder, check=True, stderr=subprocess.PIPE)
         return output
 
@@ -136,18 +165,7 @@ def build(
     """Configures a model and extracts its dispatches at these calls of a function, each given by its inputs."""
     folder.mkdir(parents=True, exist_ok=True)
     flags = (*TARGETS[target], *_FLAGS)
+    built = Built(folder, tools, flags, {})
     dumps = [f"--iree-hal-dump-executable-{kind}s-to={folder / kind}" for kind in ("source", "configuration")]
-    phase = "--compile-to=executable-configurations"
-    output = folder / "configured.mlir"
-    subprocess.run([tools.compile, source, "-o", output, phase, *flags, *dumps], check=True)
-    with ir.read_module(output) as module:
-        made = [
-            Call(name=f"c{i}", function=function, shape=f"c{i}", symbols={}, inputs=tuple(inputs))
-            for i, inputs in enumerate(calls)
-        ]
-        extraction = extract(Program(module), made, "backend")
-        (folder / "dispatches").mkdir(exist_ok=True)
-        for name, text in extraction.modules():
-            (folder / "dispatches" / f"{name}.mlir").write_text(text)
-    (folder / "dispatches" / "index.json").write_text(extraction.lock.model_dump_json())
-    return Built(folder, tools, flags, {dispatch.name: dispatch for dispatch in extraction.lock.dispatches})
+    built.configure(source, built.configured, dumps)
+    return replace(built, dispatches=built.extract(calls, function))

@@ -102,7 +102,7 @@ def test_a_benchmark_module_is_a_substitute(mlp: Built) -> None:
 
 def test_bytecode_is_read_like_text(product: Built) -> None:
     bytecode, text = product.folder / "source.mlirbc", product.dump(product.only, "source")
-    subprocess.run([str(product.tools.opt), text, "--emit-bytecode", "-o", bytecode], check=True)
+    subprocess.run([str(product.tools.opt), str(text), "--emit-bytecode", "-o", str(bytecode)], check=True)
     product.substitute("bytecode", "source", bytecode, product.only)
     assert product.record("bytecode", product.only).same
 

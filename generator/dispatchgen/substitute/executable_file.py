@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dispatchgen.errors import ModelError, Place, Problem
 from dispatchgen.iree import ir
+from dispatchgen.iree.process import shorten
 from dispatchgen.substitute.interface import Executable, read_executables
 from dispatchgen.substitute.replacement import Replacement
 from dispatchgen.substitute.schema import LinkedObject
@@ -42,16 +43,17 @@ def read_executable_file(path: Path) -> ExecutableFile:
     except OSError as error:
         raise ModelError(Problem(f"cannot read the executable: {error.strerror}", place)) from None
     except ValueError as error:
-        raise ModelError(
-            Problem(f"this is no executable that `dispatchgen substitute` wrote: {error}", place)
-        ) from None
+        message = f"expected an executable that `dispatchgen substitute` wrote: {shorten(str(error))}"
+        raise ModelError(Problem(message, place)) from None
 
 
 def parse_executable(text: str) -> Executable:
     """The one executable that a text holds. Raises ValueError where there is not one."""
     try:
         with ir.parse_module(text) as module:
-            (executable,) = read_executables(module)
-            return executable
+            found = read_executables(module)
     except ir.NotIR as error:
         raise ValueError(str(error)) from error
+    if len(found) != 1:
+        raise ValueError(f"it holds {len(found)} executables")
+    return found[0]
