@@ -46,7 +46,14 @@ def test_flags_of_iree_take_an_unedited_file(
     assert len(flags) == 2
 
     def compiled(*flags: str) -> tuple[bytes, str]:
-        command = [iree_tools.compile, manifest.parent / "layers.mlir", *_CPU, *flags, "-o", tmp_path / "out.vmfb"]
+        command: list[str | Path] = [
+            iree_tools.compile,
+            manifest.parent / "layers.mlir",
+            *_CPU,
+            *flags,
+            "-o",
+            tmp_path / "out.vmfb",
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         return (tmp_path / "out.vmfb").read_bytes(), done.stderr
 
@@ -62,8 +69,8 @@ def test_all_files_of_a_folder_are_taken_by_iree(manifest: Path, iree_tools: Ire
     (file,) = dumped(manifest, "product", "cpu", "source")
     (folder / "main_dispatch_0.mlir").write_text(file.text)
     flag = f"--iree-hal-substitute-executable-sources-from={folder}"
-    command = [iree_tools.compile, manifest.parent / "product.mlir", *_CPU, flag, "-o", tmp_path / "out.vmfb"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    files: list[str | Path] = [iree_tools.compile, manifest.parent / "product.mlir", "-o", tmp_path / "out.vmfb"]
+    done = subprocess.run([*files, *_CPU, flag], capture_output=True, text=True, check=True)
     assert "`main_dispatch_0` substituted with" in done.stderr
 
 
@@ -150,8 +157,8 @@ def test_an_edited_file_is_kept(manifest: Path, run_cli: RunCli) -> None:
 
 
 def test_a_folder_that_the_manifest_cannot_name_is_said(manifest: Path, run_cli: RunCli, tmp_path: Path) -> None:
-    arguments = ["dump", "layers", "--manifest", manifest, "--backend", "cpu", "--stage", "source", "--dispatch"]
-    done = run_cli(*arguments, "main_dispatch_1", "-o", tmp_path / "elsewhere")
+    arguments = ["dump", "layers", "--backend", "cpu", "--stage", "source", "--dispatch", "main_dispatch_1"]
+    done = run_cli(*arguments, "--manifest", manifest, "-o", tmp_path / "elsewhere")
     file = tmp_path / "elsewhere" / "matmul_4x128x32_f32.mlir"
     note = f"note: the manifest names files below {manifest.parent} only: copy {file} there"
     assert note in done.stderr.splitlines()

@@ -110,7 +110,7 @@ def _obstacle(session: Session, dispatch: Dispatch) -> str | None:
     root = roots[0]
     is_tunable = linalg.isa_contraction_op, linalg.isa_convolution_op, iree_codegen.isa_attention_op
     if not any(is_of_kind(root) for is_of_kind in is_tunable):
-        return f"{root.name} is no contraction, convolution or attention, which are what the tuner tunes"
+        return f"{root.name} here is no contraction, convolution or attention; the tuner tunes those"
     if any("?" in str(operand.type) for operand in root.operands):
         return "its sizes are dynamic; the tuner needs those of a program compiled for one shape"
     return None
