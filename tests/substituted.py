@@ -135,9 +135,14 @@ class Built:
         return output
 
     def compile(self, module: str, substitution: str | None = None, flags: Sequence[str] = ()) -> Path:
-        """Compiles a module, given relative to the model's folder or to that of the substitution."""
+        """Compiles a module, given relative to the model's folder or to that of the substitution.
+
+        What is not of a substitution is compiled once.
+        """
         folder = self.folder if substitution is None else self.variant(substitution)
         output = folder / f"{Path(module).stem}.vmfb"
+        if substitution is None and not flags and output.exists():
+            return output
         search = [] if substitution is None else ["--iree-hal-executable-object-search-path=.."]
         command: list[str | Path] = [
             self.tools.compile,

@@ -35,7 +35,7 @@ def problems(configured: Path, index: Path, tmp_path: Path, *executables: Path) 
 
 def test_two_substitutes_for_one_dispatch(mlp: Built, tmp_path: Path) -> None:
     first, _ = mlp.dispatches
-    one, two = executable(mlp, first, "one"), executable(mlp, first, "two")
+    one, two = executable(mlp, first, "twice"), executable(mlp, first, "again")
     (message,) = problems(mlp.configured, index(mlp), tmp_path, one, two)
     assert message == f"two substitutes stand for the executable @main_dispatch_0: {one} and {two}"
 

@@ -50,8 +50,7 @@ def c_object(built: Built, substitution: str, compiler: str = "gcc", *, entry: s
     return output
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-@pytest.mark.parametrize("model", ["product", "static_product"])
+@pytest.mark.parametrize(("model", "compiler"), [("product", "gcc"), ("static_product", "clang")])
 def test_a_c_kernel_runs_in_the_program(model: str, compiler: str, request: pytest.FixtureRequest) -> None:
     built: Built = request.getfixturevalue(model)
     file = c_object(built, compiler, compiler, dynamic=model == "product")

@@ -25,6 +25,11 @@ class Original:
     device: str  #: Text of the `util.global` of the device that it runs on.
     executable: Executable  #: With the stable names of the benchmark module.
 
+    @property
+    def name(self) -> str:
+        """Stable name of the dispatch."""
+        return self.dispatch.name
+
 
 @dataclass(frozen=True)
 class Missing:

@@ -50,7 +50,7 @@ class Replacement:
 
     def benchmark_module(self, original: Original) -> str:
         """The benchmark module of the original with this in its place."""
-        executable, name = original.executable, original.dispatch.name
+        executable, name = original.executable, original.name
         module = replace_executables(original.module, {executable.symbol: self.benchmark_text})
         return rename_reference(module, executable.symbol, executable.variant, name, self.export)
 
@@ -65,30 +65,23 @@ def make_replacements(
       ToolError: the compiler crashed.
     """
     if substitute.kind == "object":
-        return {each.dispatch.name: _of_object(substitute, each, compiler) for each in originals}
-    phase: Phase = "source" if substitute.kind == "source" else "configuration"
-    fits = _fits(substitute, originals, _read(substitute.file), phase)
-    make = _of_source if phase == "source" else _of_configuration
+        return {each.name: _of_object(substitute, each, compiler) for each in originals}
+    fits = _fits(substitute, originals, _read(substitute.file))
     return {
-        original.dispatch.name: make(substitute, each, original, compiler)
+        original.name: _of_executable(substitute, original, each, compiler)
         for original, each in zip(originals, fits, strict=True)
     }
 
 
-def _of_configuration(_: Substitute, each: Fit, original: Original, __: Compiler) -> Replacement:
-    text = _renamed(each.executable.text, each, original)
-    benchmark_text = _renamed(each.executable.benchmark_text, each, original)
-    return _replacement(text, benchmark_text, each, original)
-
-
-def _of_source(substitute: Substitute, each: Fit, original: Original, compiler: Compiler) -> Replacement:
-    source = _renamed(each.executable.located_text, each, original)
-    configured = configure_executable(compiler, original.device, source, str(substitute.file))
-    return _replacement(configured.text, configured.benchmark_text, each, original)
-
-
-def _replacement(text: str, benchmark_text: str, each: Fit, original: Original) -> Replacement:
-    export = _export_names(each)[original.dispatch.name]
+def _of_executable(substitute: Substitute, original: Original, each: Fit, compiler: Compiler) -> Replacement:
+    if substitute.kind == "source":
+        source = _renamed(each.executable.located_text, each, original)
+        configured = configure_executable(compiler, original.device, source, str(substitute.file))
+        text, benchmark_text = configured.text, configured.benchmark_text
+    else:
+        text = _renamed(each.executable.text, each, original)
+        benchmark_text = _renamed(each.executable.benchmark_text, each, original)
+    export = _export_names(each)[original.name]
     return Replacement(text, benchmark_text, export, target_differences=each.target_differences)
 
 
@@ -107,7 +100,7 @@ def _of_object(substitute: Substitute, original: Original, compiler: Compiler) -
         raise SubstitutionError(other_target(found.target_differences, Place(str(substitute.file))))
     resolved = None
     if substitute.workgroups is None or object_file.format != "elf":  # GPUs need the number of threads from it, too
-        resolved = resolve_executable(compiler, original.module, original.dispatch.name).exports[0].text
+        resolved = resolve_executable(compiler, original.module, original.name).exports[0].text
     path = f"{substitute.substitution}/{substitute.file.name}"
     made = object_executable(original.executable, object_file, substitute.entry, substitute.workgroups, resolved, path)
     linked = None
@@ -136,10 +129,9 @@ def _read(file: Path) -> list[Executable]:
         raise SubstitutionError(*problems) from None
 
 
-def _fits(
-    substitute: Substitute, originals: Sequence[Original], executables: Sequence[Executable], phase: Phase
-) -> list[Fit]:
+def _fits(substitute: Substitute, originals: Sequence[Original], executables: Sequence[Executable]) -> list[Fit]:
     """How a file fits each of the originals. Raises SubstitutionError with the problems of all."""
+    phase: Phase = "source" if substitute.kind == "source" else "configuration"
     fits, problems = [], []
     for original in originals:
         found = fit(original, executables, phase, str(substitute.file), any_target=substitute.any_target)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from dispatchgen.errors import Place, Problem, SubstitutionError
 from dispatchgen.files import sha256_of, write_if_changed
 from dispatchgen.lock.drift import placeholder
 from dispatchgen.substitute.agreement import CheckSpec, check_module
@@ -38,80 +39,76 @@ def write_substitutes(step: Step) -> list[str]:
       SubstitutionError: a dispatch is not there, or the substitute does not fit, with all problems.
       ModelError, OutputError, ToolError: as reading, writing and compiling raise them.
     """
+    sha256 = _sha256(step.substitute.file)
     found = read_originals(step.dispatches, step.names)
     originals = [each for each in found if isinstance(each, Original)]
     replacements = make_replacements(step.substitute, originals, step.compiler)
-    sha256 = sha256_of(step.substitute.file)
-    notes = []
+    notes: list[str] = []
     for each in found:
         if isinstance(each, Missing):
-            files = _placeholders(step, each, sha256)
-            notes.append(f"{step.substitute.substitution}: {each.name} is not substituted: {each.reason}")
+            record, texts = _record(step, each, sha256), _placeholders(step, each)
         else:
-            replacement = replacements[each.dispatch.name]
-            module = replacement.benchmark_module(each)
-            files = _files(step, each, replacement, module, sha256)
-            notes += _notes(step, each, replacement, same=module == each.module)
-        for name, text in files.items():
-            write_if_changed(step.output / name, text)
+            replacement = replacements[each.name]
+            texts = _texts(step, each, replacement)
+            record = _record(step, each, sha256, replacement, same=texts[".mlir"] == each.module)
+        texts[".json"] = record.model_dump_json(indent=1) + "\n"
+        for suffix, text in texts.items():
+            write_if_changed(step.output / f"{each.name}{suffix}", text)
+        notes += _notes(record)
     return notes
 
 
-def _files(step: Step, original: Original, replacement: Replacement, module: str, sha256: str) -> dict[str, str]:
-    """All files of a dispatch: name -> content."""
-    name = original.dispatch.name
-    record = Substituted(
-        substitution=step.substitute.substitution,
-        dispatch=name,
-        kind=step.substitute.kind,
-        file=step.substitute.file.name,
-        sha256=sha256,
-        same=module == original.module,
-        entry=replacement.entry,
-        target_differences=replacement.target_differences,
-        executable=original.dispatch.executable,
-        export=original.dispatch.export,
-    )
-    files = {
-        f"{name}.mlir": module,
-        f"{name}{EXECUTABLE_SUFFIX}": executable_file(replacement),
-        f"{name}.json": record.model_dump_json(indent=1) + "\n",
-    }
+def _sha256(file: Path) -> str:
+    try:
+        return sha256_of(file)
+    except OSError as error:
+        raise SubstitutionError(Problem(f"cannot read the substitute: {error.strerror}", Place(str(file)))) from None
+
+
+def _texts(step: Step, original: Original, replacement: Replacement) -> dict[str, str]:
+    """The files of a dispatch but its record, by what is appended to its name."""
+    texts = {".mlir": replacement.benchmark_module(original), EXECUTABLE_SUFFIX: executable_file(replacement)}
     if step.tolerance is not None:
         kernels = original.executable.benchmark_text, replacement.benchmark_text
         check = check_module(*kernels, original.dispatch, original.device, step.tolerance)
-        files[f"{name}.check.mlir"] = check.text
-        files[f"{name}.check.json"] = check.spec.model_dump_json(indent=1) + "\n"
-    return files
+        texts |= {".check.mlir": check.text, ".check.json": check.spec.model_dump_json(indent=1) + "\n"}
+    return texts
 
 
-def _placeholders(step: Step, missing: Missing, sha256: str) -> dict[str, str]:
-    """The files of a dispatch that is gone."""
-    name, text = missing.name, placeholder(missing.reason)
-    record = Substituted(
+def _placeholders(step: Step, missing: Missing) -> dict[str, str]:
+    """The same for a dispatch that is gone."""
+    text = placeholder(missing.reason)
+    texts = {".mlir": text, EXECUTABLE_SUFFIX: text}
+    if step.tolerance is not None:
+        spec = CheckSpec(dispatch=missing.name, guard=0, tolerance=step.tolerance, benchmarks=())
+        texts |= {".check.mlir": text, ".check.json": spec.model_dump_json(indent=1) + "\n"}
+    return texts
+
+
+def _record(
+    step: Step, dispatch: Original | Missing, sha256: str, replacement: Replacement | None = None, *, same: bool = False
+) -> Substituted:
+    return Substituted(
         substitution=step.substitute.substitution,
-        dispatch=name,
+        dispatch=dispatch.name,
         kind=step.substitute.kind,
         file=step.substitute.file.name,
         sha256=sha256,
-        same=False,
-        executable="",
-        export="",
-        skipped=missing.reason,
+        same=same,
+        entry=replacement.entry if replacement is not None else None,
+        target_differences=replacement.target_differences if replacement is not None else (),
+        executable=dispatch.dispatch.executable if isinstance(dispatch, Original) else "",
+        export=dispatch.dispatch.export if isinstance(dispatch, Original) else "",
+        skipped=dispatch.reason if isinstance(dispatch, Missing) else None,
     )
-    files = {f"{name}.mlir": text, f"{name}{EXECUTABLE_SUFFIX}": text}
-    files[f"{name}.json"] = record.model_dump_json(indent=1) + "\n"
-    if step.tolerance is not None:
-        spec = CheckSpec(dispatch=name, guard=0, tolerance=step.tolerance, benchmarks=())
-        files[f"{name}.check.mlir"] = text
-        files[f"{name}.check.json"] = spec.model_dump_json(indent=1) + "\n"
-    return files
 
 
-def _notes(step: Step, original: Original, replacement: Replacement, *, same: bool) -> Iterator[str]:
+def _notes(record: Substituted) -> Iterator[str]:
     """What there is to say of a dispatch."""
-    about = f"{step.substitute.substitution}: {original.dispatch.name}"
-    if same:
+    about = f"{record.substitution}: {record.dispatch}"
+    if record.skipped is not None:
+        yield f"{about} is not substituted: {record.skipped}"
+    if record.same:
         yield f"{about} is the same as the compiler's own"
-    for difference in replacement.target_differences:
+    for difference in record.target_differences:
         yield f"{about} was made for another target: {difference}"
