@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dispatchgen.errors import SubstitutionError
-from dispatchgen.extract.schema import BackendDispatches, Dispatch, Skipped
+from dispatchgen.extract.schema import BackendDispatches, Benchmark, Dispatch, Skipped
 from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.manifest.suite import Backend, Combination, Model, Selector, Source, Substitution, Suite
 from dispatchgen.substitute.select import Selected, Target, select_dispatches, select_substitutions
@@ -171,6 +172,26 @@ def test_all_problems_with_their_places() -> None:
         f"error: combination `both` {of_model}: `b` and `tuned` both replace `softmax_4`, `softmax_4_2`\n"
         "  at benchmarks.yaml:9\n  try: give `tuned` a `dispatch`",
     ]
+
+
+def test_workgroups_take_the_workload_of_each_dispatch() -> None:
+    def with_workload(dispatch: Dispatch, *workload: int) -> Dispatch:
+        benchmark = Benchmark(name=dispatch.name, workload=workload, constants=(), bindings=(), counts={})
+        return dispatch.model_copy(update={"benchmarks": (benchmark,)})
+
+    lock = _lock(my_cpu=(with_workload(FIRST, 4), with_workload(WIDE, 4, 8), with_workload(SOFTMAX)))
+    kernel = replace(_kernel("k", "*"), workgroups="(w0) -> (w0 ceildiv 64, 1, 1)")
+    with pytest.raises(SubstitutionError) as raised:
+        _select(kernel, lock=lock)
+    of_model = "of model `the model` on backend `my cpu`"
+    assert _problems(raised.value) == [
+        f"error: substitution `k` {of_model}: the workload of `matmul_4x8` has 2 operands, and `workgroups` takes 1\n"
+        "  at benchmarks.yaml:1\n  try: `(w0, w1) -> (...)`",
+        f"error: substitution `k` {of_model}: the workload of `softmax_4_2` has 0 operands, and `workgroups` takes 1\n"
+        "  at benchmarks.yaml:1\n  try: `() -> (...)`",
+    ]
+    (selected,) = _select(replace(kernel, selectors=(Selector("matmul_4x4"),)), lock=lock)
+    assert len(selected.targets) == 1
 
 
 def test_members_of_a_combination_replace_different_dispatches() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from dispatchgen.manifest.checks import Checks, Path_
@@ -45,10 +45,10 @@ class SubstitutionResolver:
     checks: Checks
     model: Path_  #: Of the model in the manifest.
     backends: Sequence[Backend]  #: Those that the model uses.
+    _unreadable: set[str] = field(default_factory=set)  #: Substitutions whose kind cannot be told.
 
     def substitutions(self, sections: Mapping[str, SubstitutionSection]) -> tuple[Substitution, ...]:
         """The substitutions; those whose kind cannot be told are left out."""
-        self._unreadable: set[str] = set()
         lines = self.checks.document.lines((*self.model, "substitutions")) if sections else {}
         found = []
         for name, section in sections.items():
