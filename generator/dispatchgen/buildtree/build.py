@@ -158,7 +158,7 @@ def reason_of(output: str) -> str:
     problems = diagnostics(output)
     if problems:
         return "\n".join(f"{problem.place}: {problem.message}" for problem in problems)
-    return process.shorten(output, _REASON_LIMIT) or "it failed without a message"
+    return process.shorten(output, _REASON_LIMIT).removeprefix("error: ") or "it failed without a message"
 
 
 class _NoProgress(Exception):

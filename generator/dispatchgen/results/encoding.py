@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 Numbers: TypeAlias = npt.NDArray[Any]
 
-#: Above the largest random integer. Small, so that sums of products stay exact.
-_INTEGER_LIMIT = 8
+#: Random integers. Small, so that sums of products stay exact and `i4` holds them; not 0, which may be a divisor.
+_INTEGERS = np.array([*range(-8, 0), *range(1, 8)])
 
 _NUMPY: Mapping[str, np.dtype[Any]] = {
     "f16": np.dtype("<f2"),
@@ -50,6 +50,7 @@ def is_integer(element: str) -> bool:
     return element == "index" or element.startswith("i")
 
 
+@np.errstate(invalid="ignore")  # a signaling NaN
 def decode(element: str, data: bytes) -> Numbers:
     """The numbers in `data`, as float64, complex128 or int64; bytes at the end that fill no element are left out."""
     count = len(data) * 8 // _bits(element)
@@ -71,12 +72,12 @@ def decode(element: str, data: bytes) -> Numbers:
 
 
 def random_bytes(element: str, length: int, seed: Sequence[int]) -> bytes:
-    """Elements for `length` bytes: floats in [-1, 1], small non-negative integers. Equal seeds give equal bytes."""
+    """Elements for `length` bytes: floats in [-1, 1], small integers. Equal seeds give equal bytes."""
     generator = np.random.default_rng(seed)
     count = length * 8 // _bits(element)
     if is_integer(element):
-        integers: Numbers = generator.integers(0, _INTEGER_LIMIT, count)
-        return _packed(integers) if element == "i4" else integers.astype(_NUMPY[element]).tobytes()
+        integers: Numbers = generator.choice(_INTEGERS, count)
+        return _packed(integers & 0xF) if element == "i4" else integers.astype(_NUMPY[element]).tobytes()
     if _SMALL_FLOAT.fullmatch(element):
         codes = generator.choice(np.flatnonzero(np.abs(_small_floats(element)) <= 1), count)
         return _packed(codes) if _bits(element) == 4 else codes.astype(np.uint8).tobytes()

@@ -11,6 +11,7 @@ from dispatchgen.iree import ir
 #: The shape and the element type in a memref, a tensor, or a dispatch tensor.
 _SHAPED = re.compile(r"(?:memref|tensor|vector)<(?:(?:\?|\d+)x)*(?P<element>[A-Za-z]\w*(?:<\w+>)?)[,>]")
 _INDEX_CASTS = ("arith.index_cast", "arith.index_castui")
+_SHIFTS = ("arith.shli", "arith.shrsi", "arith.shrui")
 #: Operations that take integers from memory as positions without a cast that is seen in this phase.
 _INDEXING = re.compile(r"iree_linalg_ext\.(scatter|gather|map_gather|map_scatter)|tensor\.(gather|scatter)")
 
@@ -92,11 +93,16 @@ def index_elements(executable: ir.Operation) -> frozenset[str]:
 
 
 def boolean_elements(executable: ir.Operation) -> frozenset[str]:
-    """Element types of which the kernel takes what it loads for a truth value: kernels may differ on other values."""
+    """Element types of which the kernel takes what it loads for a truth value, or shifts by that many bits.
+
+    Right kernels may differ on values other than 0 and 1.
+    """
     found: set[str] = set()
-    for op in ir.walk(executable, "arith.trunci"):
-        if str(op.results[0].type) == "i1":
+    for op in ir.walk(executable):
+        if op.name == "arith.trunci" and str(op.results[0].type) == "i1":
             found |= _loaded(op.operands[0])
+        elif op.name in _SHIFTS:
+            found |= _loaded(op.operands[1])
     return frozenset(found)
 
 
