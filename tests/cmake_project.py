@@ -20,7 +20,9 @@ Generator = Literal["Ninja", "Unix Makefiles"]
 GENERATORS: tuple[Generator, ...] = ("Ninja", "Unix Makefiles")
 
 #: What the rules say of each step (COMMENT), with the product where a step has several.
-_STEP = re.compile(r"(Importing) (\S+)|(Configuring|Extracting|Compiling) (\w+/\S+)|Noting (the code)")
+_STEP = re.compile(
+    r"(Importing) (\S+)|(Configuring|Extracting|Building|Copying|Substituting|Compiling) (\w+/\S+)|Noting (the code)"
+)
 
 
 @dataclass
@@ -54,10 +56,11 @@ class Project(SuiteFolder):
         )
 
     def build(
-        self, target: str = "iree-dispatch-benchmarks", *, check: bool = True
+        self, target: str = "iree-dispatch-benchmarks", *, check: bool = True, keep_going: bool = False
     ) -> subprocess.CompletedProcess[str]:
-        """Builds a target."""
-        return self._run("cmake", "--build", str(self.build_dir), "--target", target, "-j2", check=check)
+        """Builds a target; with `keep_going` also what does not need a step that failed."""
+        options = (["--", "-k", "0"] if self.generator == "Ninja" else ["--", "-k"]) if keep_going else []
+        return self._run("cmake", "--build", str(self.build_dir), "--target", target, "-j2", *options, check=check)
 
     def steps(self, target: str = "iree-dispatch-benchmarks") -> list[str]:
         """Builds a target; returns the steps that ran, from the build's own log, sorted."""

@@ -1,0 +1,190 @@
+"""Substitutions in a build: what is made of them, what an edit of a substitute redoes, and what their tests say."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from cmake_project import Generator, Project
+from substituted_suite import (
+    FIRST,
+    HEAD,
+    KERNEL,
+    PRODUCT,
+    PRODUCT_KERNEL,
+    PRODUCT_WORKGROUPS,
+    SECOND,
+    TUNING_SPEC,
+    dumped_source,
+    lock_and_generate,
+    write_files,
+    write_layers,
+)
+from support import IreeTools
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler `cc`")]
+
+_MANIFEST = f"""\
+{HEAD}
+models:
+  m:
+    source: models/m.mlir
+    run: {{min_time: 1x}}
+    substitutions:
+      c:
+        dispatch: {FIRST}
+        object: kernels/matmul.c
+        inputs: [kernels/scale.h]
+        check: {{tolerance: 1.0e-4}}
+      edited: {{dispatch: {SECOND}, source: edited.mlir}}
+      tuned: {{dispatch: {FIRST}, tuning_spec: spec.mlir}}
+    combinations:
+      both: [c, edited]
+  product:
+    source: models/product.mlir
+    run: {{min_time: 1x}}
+    inputs: [Nxf32, Nxf32]
+    shapes: [{{label: short, N: 100}}, {{label: long, N: 1000}}]
+    substitutions:
+      c:
+        dispatch: {{operation: "*"}}
+        object: kernels/product.c
+        workgroups: "{PRODUCT_WORKGROUPS}"
+        check: {{tolerance: 0}}
+"""
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory, iree_tools: IreeTools) -> Path:
+    """A static and a dynamic model with substitutions of each kind, generated from the manifest."""
+    folder = tmp_path_factory.mktemp("suite")
+    source = dumped_source(iree_tools, write_layers(folder), SECOND)
+    files = {
+        "benchmarks.yaml": _MANIFEST,
+        "models/product.mlir": PRODUCT,
+        "kernels/matmul.c": KERNEL,
+        "kernels/scale.h": "#define SCALE 1.0f\n",
+        "kernels/product.c": PRODUCT_KERNEL,
+        "edited.mlir": re.sub(r"constant 0\.0\S*", "constant 1.000000e+00", source),
+        "spec.mlir": TUNING_SPEC.format(tile=8),
+    }
+    write_files(folder, files)
+    lock_and_generate(folder, "cmake")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(generator: Generator, suite: Path, tmp_path_factory: pytest.TempPathFactory, checkout: Path) -> Project:
+    """A copy of the suite, built."""
+    folder = tmp_path_factory.mktemp("copy") / "suite"
+    shutil.copytree(suite, folder)
+    project = Project(folder, generator, environment={"PYTHONPATH": str(checkout)})
+    project.configure()
+    project.build()
+    return project
+
+
+@pytest.fixture
+def edit(built: Project) -> Path:
+    """The folder of the suite, up to date. Edits stay: none changes what a later test looks at."""
+    built.build()
+    if built.generator != "Ninja":
+        time.sleep(1.1)  # GNU make compares whole seconds where the file system keeps no more
+    return built.folder
+
+
+def _replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def _steps(*steps: str) -> list[str]:
+    """Steps of substitutions of m, as `Project.steps` reports them."""
+    return sorted(step.replace(" ", " m/host/substitutions/") for step in steps)
+
+
+_KERNEL_STEPS = (
+    *("Building c/matmul.o", f"Substituting c/{FIRST}", "Substituting c/model", "Substituting both/model"),
+    *(f"Compiling c/{FIRST}.vmfb", f"Compiling c/{FIRST}.check.vmfb"),
+    *("Compiling c/model.vmfb", "Compiling both/model.vmfb"),
+)
+
+
+def test_all_is_built_and_nothing_twice(built: Project) -> None:
+    folder = built.build_dir / "m" / "host" / "substitutions"
+    modules = {path.relative_to(folder).as_posix() for path in folder.rglob("*.vmfb")}
+    assert modules == {
+        *(f"c/{FIRST}.vmfb", f"c/{FIRST}.check.vmfb", "c/model.vmfb", f"edited/{SECOND}.vmfb", "edited/model.vmfb"),
+        *(f"tuned/{FIRST}.vmfb", "tuned/model.vmfb", "both/model.vmfb"),
+    }
+    assert built.steps() == []
+
+
+def test_tests_measure_the_substitutes_and_compare_their_outputs(built: Project) -> None:
+    built.build()
+    outcome = built.test("-V", "-j2")
+    assert outcome.returncode == 0, outcome.stdout
+    results = built.build_dir / "results"
+    (product,) = built.dispatches("product")
+    assert {path.relative_to(results).as_posix() for path in results.rglob("substitutions/**/*.json")} == {
+        *(f"m/host/local-sync/substitutions/{each}/static.json" for each in ("c", "edited", "tuned", "both")),
+        *(f"m/host/local-sync/substitutions/{each}/{FIRST}.json" for each in ("c", "tuned")),
+        f"m/host/local-sync/substitutions/edited/{SECOND}.json",
+        *(f"product/host/local-sync/substitutions/c/{each}.json" for each in (product, "short", "long")),
+    }
+    assert f"{FIRST}: agrees" in outcome.stdout
+    assert f"{product}__long: agrees" in outcome.stdout
+    assert "note: the same code" not in outcome.stdout
+    one = json.loads((results / f"m/host/local-sync/substitutions/c/{FIRST}.json").read_text())
+    assert (one["context"]["substitution"], one["context"]["dispatch"]) == ("c", FIRST)
+
+
+def test_labels(built: Project) -> None:
+    listed = built.test("-N", "-L", "^substitution=c$", "-L", "^model=m$").stdout
+    prefix = "iree-dispatch-benchmarks/m/host/local-sync/substitutions/c"
+    tests = (f"{FIRST}", f"{FIRST}/smoke", f"{FIRST}/check", "model/static", "model/static/smoke")
+    assert set(re.findall(r"Test +#\d+: (\S+)", listed)) == {f"{prefix}/{test}" for test in tests}
+    assert "Total Tests: 2" in built.test("-N", "-L", "^test-type=substitution-check$").stdout
+
+
+def test_comments_in_substitutes_compile_nothing(built: Project, edit: Path) -> None:
+    for name in ("kernels/matmul.c", "kernels/scale.h", "edited.mlir", "spec.mlir"):
+        path = edit / name
+        path.write_text("// A comment.\n" + path.read_text())
+    assert built.steps() == _steps("Building c/matmul.o", f"Substituting edited/{SECOND}", "Configuring tuned")
+    assert built.steps() == []
+
+
+def test_edited_kernel_compiles_its_modules_and_whole_models(built: Project, edit: Path) -> None:
+    _replace(edit / "kernels" / "matmul.c", "sum * SCALE", "sum * SCALE + 0.0f")
+    assert built.steps() == _steps(*_KERNEL_STEPS)
+
+
+@pytest.mark.parametrize("header", ["scale.h", "not_in_inputs.h"])
+def test_edited_header_is_an_edit_of_the_kernel(built: Project, edit: Path, header: str) -> None:
+    path = edit / "kernels" / header
+    if header == "not_in_inputs.h":
+        path.write_text((edit / "kernels" / "scale.h").read_text())
+        _replace(edit / "kernels" / "matmul.c", "scale.h", header)
+        assert built.steps() == _steps("Building c/matmul.o")
+        time.sleep(0 if built.generator == "Ninja" else 1.1)
+    path.write_text(path.read_text() + f"#undef SCALE\n#define SCALE {len(header)}.0f\n")
+    assert built.steps() == _steps(*_KERNEL_STEPS)
+
+
+def test_edited_executable_and_tuning_spec_compile_what_they_change(built: Project, edit: Path) -> None:
+    _replace(edit / "edited.mlir", "constant 1.0", "constant 2.0")
+    (edit / "spec.mlir").write_text(TUNING_SPEC.format(tile=16))
+    assert built.steps() == _steps(
+        *(f"Substituting edited/{SECOND}", "Substituting edited/model", "Substituting both/model"),
+        *(f"Compiling edited/{SECOND}.vmfb", "Compiling edited/model.vmfb", "Compiling both/model.vmfb"),
+        *("Configuring tuned", "Substituting tuned/tuned", "Substituting tuned/model"),
+        *(f"Compiling tuned/{FIRST}.vmfb", "Compiling tuned/model.vmfb"),
+    )
+    assert built.steps() == []
