@@ -6,7 +6,18 @@ from pathlib import Path
 
 from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
 from dispatchgen.lock.schema import Lock, MadeFrom
-from dispatchgen.manifest.suite import Backend, Device, Model, Preset, RunSettings, Source, Suite
+from dispatchgen.manifest.suite import (
+    Backend,
+    Combination,
+    Device,
+    Model,
+    Preset,
+    RunSettings,
+    Selector,
+    Source,
+    Substitution,
+    Suite,
+)
 
 HOST = Backend(
     *("Host CPU", "host", "local", "llvm-cpu", ("--iree-llvmcpu-target-cpu=generic",)),
@@ -14,13 +25,35 @@ HOST = Backend(
     labels=("cpu",),
 )
 GPU = Backend("gpu", "gpu", "vulkan")
+#: A kernel with all that a substitution can say.
+KERNEL = Substitution(
+    *("by hand", "by_hand", "object", "k/a.c"),
+    selectors=(Selector("z_2"),),
+    backends=("host",),
+    command=("clang", "-De={entry}", "{source}", "-o", "{output}"),
+    inputs=("k/b.h", "k/a.h"),
+    entry="my_kernel",
+    workgroups="(w0) -> (w0, 1, 1)",
+    other_target=True,
+    tolerance=1e-05,
+)
+SHADER = Substitution("shader", "shader", "object", "k=1.spv", selectors=(Selector("a_1"),), backends=("gpu",))
+TUNED = Substitution(
+    "a tuned", "a_tuned", "tuning_spec", "spec.mlir", selectors=(Selector("a_?"),), backends=("host", "gpu")
+)
+FOLDER = Substitution(
+    "folder", "folder", "directory", "f", {"host": ("f/a_1.o", "f/configured_z_2.mlir")}, (), ("host",)
+)
 MODEL_A = Model(
     *("Model A", "model_a", Source("a.mlir", "mlir")),
     parameters=("scope=weights.irpa",),
     backends=("host", "gpu"),
     compile_flags={"gpu": ("--of-a",)},
+    flag_files={"host": ("spec.mlir", "x y.mlir")},
     labels=("large", "cpu"),
     run=RunSettings("0.5s", 3, 10),
+    substitutions=(SHADER, KERNEL, TUNED, FOLDER),
+    combinations=(Combination("both", "both", ("by_hand", "a_tuned"), ("host",)),),
 )
 MODEL_B = Model(
     *("b", "b", Source("test data/b.onnx", "onnx", package="pkg.sub"), ("--opset-version=19",)),

@@ -18,7 +18,7 @@ from dispatchgen.manifest.suite import Backend, Device, Source, Suite
 from dispatchgen.render.bazel import render_bazel
 from dispatchgen.render.starlark import path_refusal
 from dispatchgen.render.text import control_refusal
-from rendered import HOST, LOCKS, MODEL_A, SUITE
+from rendered import HOST, KERNEL, LOCKS, MODEL_A, SUITE
 from support import REPOSITORY
 
 _ALPHABET = "\"'\\$<>{}[]();,#%@:=|&`~!*?/+-^_ .nrtx0uU8aé漢\U0001f600"
@@ -92,9 +92,11 @@ def test_texts_of_users_keep_it_so(
     folder = tmp_path_factory.mktemp("texts")
     files = []
     for index, path in enumerate(paths):
-        backend = Backend("host", "host", "local", None, tuple(texts), (Device("d", "local-sync", tuple(texts)),))
+        backend = Backend("host", "host", "local", "llvm-cpu", tuple(texts), (Device("d", "local-sync", tuple(texts)),))
         source = Source(path, "mlir", package="onnx" if index % 2 else None)
+        kernel = replace(KERNEL, file=path, inputs=tuple(paths), command=tuple(texts))
         model = replace(MODEL_A, source=source, backends=("host",), labels=tuple(texts), parameters=(f"s={path}",))
+        model = replace(model, substitutions=(kernel,), combinations=(), flag_files={"host": tuple(paths)})
         file = folder / str(index) / "BUILD.bazel"
         file.parent.mkdir()
         file.write_text(render_bazel(Suite(SUITE.manifest, (backend, HOST), (model,)), LOCKS), encoding="utf-8")

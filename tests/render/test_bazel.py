@@ -44,6 +44,8 @@ def _refusals(suite: Suite, locks: Mapping[str, Lock] = LOCKS) -> list[str]:
 
 def test_a_call_carries_all_that_the_rule_needs() -> None:
     call = _suite_call(render_bazel(SUITE, LOCKS), "model_a_host")
+    of_substitutions = ("substitutes", "object_commands", "object_suffix", "substitute_inputs", "substitute_flags")
+    assert all(call.pop(keyword) for keyword in (*of_substitutions, "combinations", "inputs"))
     assert call.pop("compile_flags")[-1] == "--iree-llvmcpu-target-cpu=generic"
     assert call == {
         "name": "model_a_host",

@@ -13,36 +13,15 @@ from hypothesis import strategies as st
 
 from dispatchgen.errors import ManifestError, SubstitutionError
 from dispatchgen.lock.update import settings_digest
-from dispatchgen.manifest.suite import Combination, Model, Selector, Source, Substitution, Suite
+from dispatchgen.manifest.suite import Model, Selector, Suite
 from dispatchgen.render.arguments import Arguments, suite_calls
 from dispatchgen.render.bazel import render_bazel
 from dispatchgen.render.cmake import render_cmake
 from dispatchgen.render.quote import cmake_argument
-from rendered import GPU, HOST, LOCKS, lock_of
+from rendered import GPU, HOST, KERNEL, LOCKS, MODEL_A, lock_of
 
-_HAND = Substitution(
-    *("by hand", "by_hand", "object", "k/a.c"),
-    selectors=(Selector("z_2"),),
-    backends=("host",),
-    command=("clang", "-De={entry}", "{source}", "-o", "{output}"),
-    inputs=("k/b.h", "k/a.h"),
-    entry="my_kernel",
-    workgroups="(w0) -> (w0, 1, 1)",
-    other_target=True,
-    tolerance=1e-05,
-)
-_SHADER = Substitution("shader", "shader", "object", "k=1.spv", selectors=(Selector("a_1"),), backends=("gpu",))
-_TUNED = Substitution("a tuned", "a_tuned", "tuning_spec", "spec.mlir", backends=("host", "gpu"))
-_FOLDER = Substitution(
-    "folder", "folder", "directory", "f", {"host": ("f/a_1.o", "f/configured_z_2.mlir")}, (), ("host",)
-)
-_MODEL = Model(
-    *("Model A", "model_a", Source("a.mlir", "mlir")),
-    backends=("host", "gpu"),
-    flag_files={"host": ("spec.mlir", "x y.mlir")},
-    substitutions=(_SHADER, _HAND, _TUNED, _FOLDER),
-    line=7,
-)
+#: Without substitutions.
+_MODEL = replace(MODEL_A, substitutions=(), combinations=(), flag_files={}, line=7)
 _KEYWORDS = {
     *("inputs", "substitutes", "object_commands", "object_suffix", "substitute_inputs", "substitute_flags"),
     "combinations",
@@ -60,14 +39,10 @@ def _keywords(model: Model, backend: str) -> Mapping[str, object]:
 
 
 def test_all_keywords() -> None:
-    hand_and_shader = replace(
-        _MODEL, combinations=(Combination("some", "some", ("by_hand", "folder"), backends=("gpu",)),)
-    )
-    assert _keywords(hand_and_shader, "host") == {
+    assert _keywords(MODEL_A, "host") == {
         "inputs": ("spec.mlir", "x y.mlir"),
         "substitutes": [
             "a_tuned=a_1=tuning_spec=spec.mlir",
-            "a_tuned=z_2=tuning_spec=spec.mlir",
             "by_hand=z_2=kernel=k/a.c",
             "folder=a_1=object=f/a_1.o",
             "folder=z_2=configuration=f/configured_z_2.mlir",
@@ -83,32 +58,26 @@ def test_all_keywords() -> None:
             "by_hand=--allow-other-target",
             "by_hand=--tolerance=1e-05",
         ],
+        "combinations": ["both=a_tuned", "both=by_hand"],
     }
 
 
 def test_what_a_backend_does_not_use_is_left_out() -> None:
-    apart = replace(
-        _MODEL,
-        substitutions=(_SHADER, _HAND, replace(_TUNED, selectors=(Selector("z_2"),))),
-        combinations=(Combination("both", "both", ("shader", "a_tuned"), backends=("gpu",)),),
-    )
-    assert _keywords(apart, "gpu") == {
-        "substitutes": ["a_tuned=z_2=tuning_spec=spec.mlir", "shader=a_1=object=k=1.spv"],
-        "combinations": ["both=a_tuned", "both=shader"],
+    assert _keywords(MODEL_A, "gpu") == {
+        "substitutes": ["a_tuned=a_1=tuning_spec=spec.mlir", "shader=a_1=object=k=1.spv"]
     }
-    assert "combinations" not in _keywords(apart, "host")
-    assert _keywords(replace(_MODEL, substitutions=(), flag_files={}), "host") == {}
+    assert _keywords(_MODEL, "host") == {}
 
 
 def test_the_suffix_of_objects_is_the_backends() -> None:
     command = ("cc", "{source}", "{output}")
-    kernel = replace(_HAND, file="k.rs", backends=("gpu",), command=command)
+    kernel = replace(KERNEL, file="k.rs", backends=("gpu",), command=command)
     assert _keywords(replace(_MODEL, substitutions=(kernel,)), "gpu")["object_suffix"] == "spv"
 
 
 def test_substitutions_that_do_not_fit_the_locks_are_all_named() -> None:
     models = [
-        replace(_MODEL, name=name, id=name, substitutions=(replace(_HAND, selectors=(Selector("no"),), line=line),))
+        replace(_MODEL, name=name, id=name, substitutions=(replace(KERNEL, selectors=(Selector("no"),), line=line),))
         for name, line in (("a", 3), ("b", 5))
     ]
     locks = {name: lock_of(name, "host", "gpu") for name in ("a", "b")}
@@ -125,14 +94,12 @@ def test_substitutions_that_do_not_fit_the_locks_are_all_named() -> None:
 
 
 def test_the_lock_does_not_depend_on_substitutions() -> None:
-    plain = replace(_MODEL, substitutions=(), flag_files={})
-    combined = replace(_MODEL, combinations=(Combination("c", "c", ("by_hand", "a_tuned"), ("host",)),))
-    assert settings_digest(combined, HOST) == settings_digest(plain, HOST)
+    assert settings_digest(MODEL_A, HOST) == settings_digest(_MODEL, HOST)
 
 
 def _refused(render: Any, **changes: Any) -> list[str]:
     """What a build system cannot carry of a substitution, with the reason."""
-    model = replace(_MODEL, substitutions=(replace(_HAND, **changes),), flag_files={})
+    model = replace(_MODEL, substitutions=(replace(KERNEL, **changes),))
     with pytest.raises(ManifestError) as raised:
         render(_suite(model), LOCKS)
     assert all(problem.place.line == 7 for problem in raised.value.problems if problem.place)
@@ -195,8 +162,8 @@ def _read_bazel(text: str) -> Arguments:
 
 @given(_TEXTS, st.lists(_TEXTS, max_size=3), st.lists(_TEXTS, max_size=2))
 def test_any_file_and_argument_arrives_or_is_refused(file: str, command: Sequence[str], inputs: Sequence[str]) -> None:
-    kernel = replace(_HAND, file=file, command=("cc", *command), inputs=tuple(inputs), entry="e")
-    suite = _suite(replace(_MODEL, substitutions=(kernel,), flag_files={}))
+    kernel = replace(KERNEL, file=file, command=("cc", *command), inputs=tuple(inputs), entry="e")
+    suite = _suite(replace(_MODEL, substitutions=(kernel,)))
     expected: dict[str, list[tuple[str, ...]]] = {
         "substitutes": [("by_hand", "z_2", "kernel", file)],
         "object_commands": [("by_hand", argument.replace("{entry}", "e")) for argument in ("cc", *command)],
