@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dispatchgen.extract.names import Known, assign, assign_benchmarks, base_name, operation_of
+from dispatchgen.extract.names import Known, assign, assign_benchmarks, base_name, operation_of, same_but_for_number
 
 operations = st.sampled_from(["matmul_4x8_f32", "elementwise_D_f32", "conv"])
 contents = st.sampled_from(["a", "b", "c", "d", "e", "f"])
@@ -98,3 +98,21 @@ def test_benchmarks_keep_a_name_that_is_still_true() -> None:
 
 def test_further_sizes_of_a_static_dispatch_do_not_look_like_another_dispatch() -> None:
     assert assign_benchmarks([["mm"], ["mm"]], [None, None]) == ["mm", "mm__2"]
+
+
+@pytest.mark.parametrize(
+    ("symbol", "other", "same"),
+    [
+        ("main_dispatch_1", "main_dispatch_12", True),
+        ("main_dispatch_1_matmul_4x8_f32", "main_dispatch_3_matmul_4x8_f32", True),
+        ("main_dispatch_1_matmul_4x8_f32", "main_dispatch_1_matmul_8x8_f32", False),
+        ("main_dispatch_1", "main_dispatch_1_matmul", False),
+        ("main_dispatch_1", "other_dispatch_1", False),
+        ("kernel", "kernel", True),
+        ("kernel", "kernel_2", False),
+        ("kernel", "other", False),
+    ],
+)
+def test_symbols_that_differ_in_the_number_of_the_dispatch(symbol: str, other: str, same: bool) -> None:
+    assert same_but_for_number(symbol, other) == same
+    assert same_but_for_number(other, symbol) == same
