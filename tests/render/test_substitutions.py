@@ -121,6 +121,10 @@ def _refused(render: Any, **changes: Any) -> list[str]:
             ],
         ),
         (
+            {"file": "#1/a<b.c"},
+            ["'a<b.c': it holds '<', which CMake does not allow in the name of a file that a build makes"],
+        ),
+        (
             {"command": ("cc", "&&", "{source}", "OUTPUT", "a\\", "MODEL", "{output}")},
             [
                 "'&&': it is an operator of the shell, which CMake passes on as one",

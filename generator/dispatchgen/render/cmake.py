@@ -13,12 +13,20 @@ from dispatchgen.render.arguments import (
     Value,
     command_arguments,
     input_files,
+    object_names,
     package_names,
     present,
     refuse,
     suite_calls,
 )
-from dispatchgen.render.quote import cmake_argument, command_refusal, ctest_refusal, path_refusal, refusal
+from dispatchgen.render.quote import (
+    cmake_argument,
+    command_refusal,
+    ctest_refusal,
+    output_refusal,
+    path_refusal,
+    refusal,
+)
 from dispatchgen.render.template import template
 
 #: Keywords whose values are arguments or properties of tests.
@@ -73,6 +81,10 @@ def _refused(call: SuiteCall) -> Iterator[tuple[str, str]]:
         reason = path_refusal(path)
         if reason is not None:
             yield path, reason
+    for name in object_names(call):
+        reason = output_refusal(name) if path_refusal(name) is None else None
+        if reason is not None:
+            yield name, reason
     for argument in command_arguments(call):
         reason = command_refusal(argument)
         if reason is not None:
