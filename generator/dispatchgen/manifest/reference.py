@@ -216,8 +216,12 @@ def _flags() -> str:
     return f"""\
 ## Flags
 
-A flag is one text: `--name` or `--name=value`. dispatchgen sets some itself, and others would break the build; a
-manifest that has one of these is refused, with the reason:
+A flag is one text: `--name` or `--name=value`. Paths in flags are relative to the manifest, as everywhere. A file below
+its folder that a flag of `iree-compile` names, such as `--iree-codegen-tuning-spec-path=spec.mlir`, is an input of the
+build.
+
+dispatchgen sets some flags itself, and others would break the build; a manifest that has one of these is refused, with
+the reason:
 
 {table}
 """

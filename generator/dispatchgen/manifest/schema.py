@@ -250,8 +250,8 @@ class ModelSection(Section):
     )
     combinations: dict[str, NotEmpty[str]] = Field(
         default={},
-        description="Substitutions that are applied together to the whole program, by a name of their own. No two of "
-        "them replace one dispatch.",
+        description="Substitutions that are applied together to the whole program, by a name of their own, on the "
+        "backends that all of them are for. No two of them replace one dispatch.",
     )
 
 
