@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import itertools
 import re
 import subprocess
 from collections.abc import Sequence
@@ -10,12 +12,14 @@ from pathlib import Path
 import pytest
 
 from dispatchgen.errors import SubstitutionError
+from dispatchgen.extract.extraction import extract
 from dispatchgen.extract.program import Program
+from dispatchgen.extract.schema import Call, Dispatch
 from dispatchgen.iree import ir
 from dispatchgen.substitute.kernel_interface import kernel_interface
 from dispatchgen.substitute.kernel_template import Naming, kernel_text
 from kernels import C_FLAGS, compile_c, compile_glsl, need
-from substituted import Built, build
+from substituted import TARGETS, Built, build
 from support import IreeTools
 
 #: Writes 7 to a part of what another dispatch wrote; elements of 8, 16 and 64 bits.
@@ -115,6 +119,50 @@ def test_all_element_types(parts: Built) -> None:
     results = run_all(parts, texts, *_PARTS_INPUTS, device="local-sync")
     zeros = "[0 0 0 0 0 0 0 0]" * 6
     assert results == ["5xf16=0 0 0 0 0", "5xi1=00 00 00 00 00", "3xi64=0 0 0", f"6x8xi8={zeros}"]
+
+
+@pytest.mark.parametrize("fused", ["false", "true"])
+def test_nothing_else_is_written(fused: str, iree_tools: IreeTools, tmp_path: Path) -> None:
+    """Called as the dispatch is, with memory of the length that it passes, a kernel writes what the dispatch writes."""
+    source, configured = tmp_path / "parts.mlir", tmp_path / "configured.mlir"
+    source.write_text(_PARTS)
+    flags = [*TARGETS["llvm-cpu"], f"--iree-scheduling-optimize-bindings={fused}"]
+    phase = "--compile-to=executable-configurations"
+    subprocess.run([iree_tools.compile, source, "-o", configured, phase, *flags], check=True)
+    zeros = {}
+    with ir.read_module(configured) as module:
+        program = Program(module)
+        call = Call(name="c", function="main", shape="c", symbols={}, inputs=_PARTS_INPUTS)
+        for dispatch in extract(program, [call], "backend").lock.dispatches:
+            export = program.exports[dispatch.executable, dispatch.export]
+            text = kernel_text(kernel_interface(export, dispatch), dispatch, Naming("m", "b", "k.c", "mine"))
+            zeros[dispatch.name] = written_by(text, dispatch, tmp_path)
+    assert zeros == {
+        "elementwise_48_i8": [0, 48],
+        "elementwise_6_i8": [0, 6],
+        "slow_memcpy": [0, 6],
+        "elementwise_5_f16xf16xi1": [0, 10, 5],
+        "elementwise_D_i64": [0, 24],
+    }
+
+
+def written_by(text: str, dispatch: Dispatch, folder: Path) -> list[int]:
+    """How many bytes of each binding a kernel sets to zero; nothing may be written around them."""
+    guard, filling, counts = 4096, b"\xaa", (3, 2, 2)
+    library = folder / f"{dispatch.name}.so"
+    subprocess.run([need("gcc"), "-shared", compile_c(folder, text, "-O2", "-fPIC"), "-o", library], check=True)
+    kernel = ctypes.CDLL(str(library))[f"kernel_{dispatch.name}"]
+    (benchmark,) = dispatch.benchmarks
+    memory = [ctypes.create_string_buffer(filling * (length + 2 * guard)) for length in benchmark.bindings]
+    for x, y, z in itertools.product(*map(range, counts)):
+        kernel(
+            *(ctypes.c_void_p(ctypes.addressof(each) + guard) for each in memory),
+            *(ctypes.c_uint32(value) for _, value in benchmark.constants),
+            *map(ctypes.c_size_t, (x, y, z, *counts)),
+        )
+    contents = [each.raw[:-1] for each in memory]
+    assert all(each[:guard] == each[-guard:] == filling * guard for each in contents)
+    return [each.count(0) for each in contents]
 
 
 @pytest.mark.lavapipe
