@@ -4,15 +4,16 @@
 # See https://llvm.org/LICENSE.txt for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# cmake [-DRESULT=<file>] [-DSOURCE=<dispatch>.mlir] [-DMODULE=<dispatch>.vmfb] [-DORIGINAL=<dispatch>.vmfb]
-#   -P run_benchmark.cmake <stamp>... -- <program> <flags>...
+# cmake [-DRESULT=<file>] [-DSOURCE=<dispatch>.mlir [-DMODULE=<dispatch>.vmfb [-DOBJECTS=<file>;...]
+#   [-DORIGINAL=<dispatch>.vmfb]]] -P run_benchmark.cmake <stamp>... -- <program> <flags>...
 #
 # Runs benchmarks and leaves their JSON in RESULT only if all of them were measured. A file from an earlier run goes first:
 # after a run that failed, was skipped or was killed, nobody takes old figures for new ones. Without RESULT it runs any
 # program.
 #
-# Runs nothing where a stamp of the build is missing, or MODULE, or where MODULE is older than SOURCE, which it is compiled
-# from: it is an earlier build's. Nor where SOURCE stands in place of a dispatch that is not there, and says why.
+# Runs nothing where a stamp of the build is missing, or MODULE, or where MODULE is older than what it is compiled from,
+# SOURCE and OBJECTS: it is an earlier build's. Nor where SOURCE stands in place of a dispatch that is not there, and says
+# why.
 #
 # ORIGINAL is the module of the compiler's own code that MODULE stands beside: where both are the same, that is said. It
 # fails where MODULE is the whole model, and the modules of dispatches among the stamps are not the same as the originals.
@@ -60,10 +61,15 @@ if(SOURCE)
     message("${CMAKE_MATCH_1}")
     return()
   endif()
-  # Files of one time are newer than each other: only what is strictly older is an earlier build's.
-  if(MODULE AND "${SOURCE}" IS_NEWER_THAN "${MODULE}" AND NOT "${MODULE}" IS_NEWER_THAN "${SOURCE}")
-    message(FATAL_ERROR "the last build failed: ${MODULE} is older than ${SOURCE}")
-  endif()
+endif()
+
+if(MODULE)
+  foreach(_FILE IN LISTS SOURCE OBJECTS)
+    # Files of one time are newer than each other: only what is strictly older is an earlier build's.
+    if("${_FILE}" IS_NEWER_THAN "${MODULE}" AND NOT "${MODULE}" IS_NEWER_THAN "${_FILE}")
+      message(FATAL_ERROR "the last build failed: ${MODULE} is older than ${_FILE}")
+    endif()
+  endforeach()
 endif()
 
 # same_files()

@@ -72,11 +72,13 @@ function(_iree_dispatch_prepare_kernel ID FILE OUTPUT)
     BYPRODUCTS
       "${OUTPUT}"
     COMMAND
-      "${CMAKE_COMMAND}" -E rm -f "${OUTPUT}.stamp" "${_NEW}"
+      "${CMAKE_COMMAND}" -E rm -f "${OUTPUT}.stamp"
     COMMAND
       ${_COMMAND}
     COMMAND
       "${CMAKE_COMMAND}" -E copy_if_different "${_NEW}" "${OUTPUT}"
+    COMMAND
+      "${CMAKE_COMMAND}" -E rm "${_NEW}"
     COMMAND
       "${CMAKE_COMMAND}" -E touch "${OUTPUT}.stamp"
     DEPENDS
@@ -249,14 +251,11 @@ endfunction()
 # Puts all substitutes of a substitution, or of the members of a combination, into the whole model, and compiles that.
 function(_iree_dispatch_substitute_model_step ID)
   set(_EXECUTABLES "")
-  set(_OBJECTS "")
   set(_TARGETS "")
   foreach(_MEMBER IN LISTS "_MEMBERS_OF.${ID}")
     _iree_dispatch_substitution_names("${_MEMBER}")
     foreach(_DISPATCH IN LISTS "_DISPATCHES_OF.${_MEMBER}")
       list(APPEND _EXECUTABLES "${_SUB_DIR}/dispatches/${_DISPATCH}.executable.mlir")
-      _iree_dispatch_linked_objects("${_MEMBER}" "${_DISPATCH}" _LINKED)
-      list(APPEND _OBJECTS ${_LINKED})
       set(_NAME "${_DISPATCH}")
       if("${_KIND_OF.${_MEMBER}.${_DISPATCH}}" STREQUAL "tuning_spec")
         set(_NAME "tuned")
@@ -264,8 +263,8 @@ function(_iree_dispatch_substitute_model_step ID)
       list(APPEND _TARGETS "${_SUBSTITUTE_TARGET}${_NAME}")
     endforeach()
   endforeach()
-  list(REMOVE_DUPLICATES _OBJECTS)
   list(REMOVE_DUPLICATES _TARGETS)
+  _iree_dispatch_objects_of_model("${ID}" _OBJECTS)
   _iree_dispatch_substitution_names("${ID}")
   set(_CONFIGURED "${_SUB_DIR}/configured.mlir")
   add_custom_command(

@@ -27,6 +27,7 @@ function(_iree_dispatch_substitution_tests ID)
     _iree_dispatch_substitute_stamps("${ID}" "${_DISPATCH}" _STEPS)
     set(_STAMPS ${_SUITE_STAMPS} ${_STEPS})
     set(_WHAT "--module=${_SUB_DIR}/${_DISPATCH}.vmfb")
+    _iree_dispatch_linked_objects("${ID}" "${_DISPATCH}" _OBJECTS)
     _iree_dispatch_module_checks("${_SUB_DIR}/dispatches/${_DISPATCH}.mlir" "${_SUB_DIR}/${_DISPATCH}.vmfb")
     list(APPEND _CHECKS "-DORIGINAL=${_DIR}/${_DISPATCH}.vmfb")
     _iree_dispatch_add_tests("${_DISPATCH}" "dispatch" "${_DISPATCH_TIMING}")
@@ -41,6 +42,7 @@ function(_iree_dispatch_substitution_tests ID)
 
   _iree_dispatch_model_stamps("${ID}" _STEPS)
   list(APPEND _STAMPS ${_STEPS})
+  _iree_dispatch_objects_of_model("${ID}" _OBJECTS)
   _iree_dispatch_module_checks("${_SUB_DIR}/configured.mlir" "${_SUB_DIR}/model.vmfb")
   list(APPEND _CHECKS "-DORIGINAL=${_DIR}/model.vmfb")
   _iree_dispatch_add_calls("${_SUB_DIR}/model.vmfb")
@@ -65,9 +67,14 @@ endfunction()
 # _iree_dispatch_module_checks()
 #
 # Sets _CHECKS, in the caller's scope, to the options by which run_benchmark.cmake sees that a module is there, and no older
-# than what it is compiled from.
+# than what it is compiled from: SOURCE, and _OBJECTS that are linked into it.
 function(_iree_dispatch_module_checks SOURCE MODULE)
-  set(_CHECKS "-DSOURCE=${SOURCE}" "-DMODULE=${MODULE}" PARENT_SCOPE)
+  set(_CHECKS "-DSOURCE=${SOURCE}" "-DMODULE=${MODULE}")
+  if(NOT "${_OBJECTS}" STREQUAL "")
+    list(JOIN _OBJECTS "\\;" _JOINED)
+    list(APPEND _CHECKS "-DOBJECTS=${_JOINED}")
+  endif()
+  set(_CHECKS "${_CHECKS}" PARENT_SCOPE)
 endfunction()
 
 # _iree_dispatch_add_check_test()

@@ -111,11 +111,6 @@ function(_iree_dispatch_substitution_steps)
   add_dependencies("${_TARGET}" "${_MODULES_TARGET}")
   _iree_dispatch_suite_dir(_SUITE_DIR)
   get_property(_CODE_STAMP GLOBAL PROPERTY _IREE_DISPATCH_CODE_STAMP)
-  # On the CPU, objects are linked into the modules; other targets have them in the IR.
-  set(_LINKS_OBJECTS OFF)
-  if("--iree-hal-local-target-device-backends=llvm-cpu" IN_LIST _RULE_COMPILE_FLAGS)
-    set(_LINKS_OBJECTS ON)
-  endif()
   foreach(_ID IN LISTS _SUBSTITUTIONS _COMBINATIONS)
     _iree_dispatch_substitution_names("${_ID}")
     file(MAKE_DIRECTORY "${_SUB_DIR}/dispatches")
@@ -189,10 +184,12 @@ endfunction()
 
 # _iree_dispatch_linked_objects()
 #
-# Sets OUT to the object file that IREE links into the module of a dispatch, or to nothing.
+# Sets OUT to the object file that IREE links into the module of a dispatch, or to nothing: only CPUs have linked objects,
+# other targets have them in the IR.
 function(_iree_dispatch_linked_objects ID DISPATCH OUT)
   set(_OBJECTS "")
-  if(_LINKS_OBJECTS AND "${_KIND_OF.${ID}.${DISPATCH}}" MATCHES "^(object|kernel)$")
+  if("${_KIND_OF.${ID}.${DISPATCH}}" MATCHES "^(object|kernel)$"
+     AND "--iree-hal-local-target-device-backends=llvm-cpu" IN_LIST _RULE_COMPILE_FLAGS)
     _iree_dispatch_substitute_file("${ID}" "${DISPATCH}" _OBJECTS)
   endif()
   set(${OUT} "${_OBJECTS}" PARENT_SCOPE)
@@ -209,4 +206,19 @@ function(_iree_dispatch_is_checked ID OUT)
     set(_IS_CHECKED ON)
   endif()
   set(${OUT} "${_IS_CHECKED}" PARENT_SCOPE)
+endfunction()
+
+# _iree_dispatch_objects_of_model()
+#
+# Sets OUT to the object files that IREE links into the whole model of a substitution or combination.
+function(_iree_dispatch_objects_of_model ID OUT)
+  set(_OBJECTS "")
+  foreach(_MEMBER IN LISTS "_MEMBERS_OF.${ID}")
+    foreach(_DISPATCH IN LISTS "_DISPATCHES_OF.${_MEMBER}")
+      _iree_dispatch_linked_objects("${_MEMBER}" "${_DISPATCH}" _LINKED)
+      list(APPEND _OBJECTS ${_LINKED})
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES _OBJECTS)
+  set(${OUT} "${_OBJECTS}" PARENT_SCOPE)
 endfunction()
