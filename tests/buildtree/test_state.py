@@ -1,0 +1,109 @@
+"""What of substitutions can be used after a build with the real Ninja in which a step failed."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from dispatchgen.buildtree.build import build
+from dispatchgen.buildtree.layout import BuildTree
+from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
+from dispatchgen.buildtree.state import state_after, variant_outputs
+from dispatchgen.extract.schema import BackendDispatches, Dispatch
+from dispatchgen.lock.schema import Lock, MadeFrom
+from dispatchgen.substitute.select import Target
+from dispatchgen.substitute.variants import Variant
+
+_SUBSTITUTION = """
+build m/cpu/substitutions/{s}/k.o.stamp: step {s}.object
+build m/cpu/substitutions/{s}/dispatches/a.stamp: step {s}.substitute | m/cpu/substitutions/{s}/k.o.stamp
+build m/cpu/substitutions/{s}/a.vmfb: step {s}.compile | m/cpu/substitutions/{s}/dispatches/a.stamp
+build m/cpu/substitutions/{s}/a.check.vmfb: step {s}.check | m/cpu/substitutions/{s}/dispatches/a.stamp
+build m/cpu/substitutions/{s}/configured.mlir.stamp: step {s}.program | m/cpu/substitutions/{s}/dispatches/a.stamp
+build m/cpu/substitutions/{s}/model.vmfb: step {s}.model | m/cpu/substitutions/{s}/configured.mlir.stamp
+"""
+_RULES = """
+rule step
+  command = grep -q bad $in && echo "$in is bad" && exit 1 || cp $in $out
+build m/cpu/a.vmfb: step a.source
+build m/cpu/model.vmfb: step model.source
+build m/cpu/substitutions/both/configured.mlir.stamp: step both.program | $
+  m/cpu/substitutions/s/dispatches/a.stamp m/cpu/substitutions/t/dispatches/a.stamp
+build m/cpu/substitutions/both/model.vmfb: step both.model | m/cpu/substitutions/both/configured.mlir.stamp
+"""
+_STEPS = ("object", "substitute", "compile", "check", "program", "model")
+_DISPATCH = Dispatch(
+    name="a", operation="", executable="", variant="", export="", content="", written=(), benchmarks=()
+)
+_TARGETS = (Target(_DISPATCH, "kernel", "k.c"),)
+_SUBSTITUTIONS = tuple(Variant(name, name, _TARGETS, tolerance=0.1) for name in ("s", "t"))
+_VARIANTS = (*_SUBSTITUTIONS, Variant("both", "both", members=_SUBSTITUTIONS))
+
+
+@pytest.fixture(scope="module")
+def programs() -> BuildPrograms:
+    return find_build_programs()
+
+
+@pytest.fixture
+def tree(tmp_path: Path, programs: BuildPrograms) -> BuildTree:
+    """A build tree in which all is built."""
+    (tmp_path / "build.ninja").write_text(_RULES + "".join(_SUBSTITUTION.format(s=s) for s in ("s", "t")))
+    for name in ("a.source", "model.source", "both.program", "both.model"):
+        (tmp_path / name).write_text("good\n")
+    for substitution in ("s", "t"):
+        for step in _STEPS:
+            (tmp_path / f"{substitution}.{step}").write_text("good\n")
+    built = BuildTree(tmp_path)
+    assert unusable(programs, built) == {}
+    return built
+
+
+def unusable(programs: BuildPrograms, tree: BuildTree) -> dict[str, str]:
+    """Builds; returns why files of substitutions cannot be used, and checks that all else can."""
+    report = build(programs, tree, [], jobs=2, timeout=None, on_progress=lambda _: None)
+    lock = Lock(
+        model="m",
+        made_from=MadeFrom(source="", settings={}, compiler=""),
+        entry=None,
+        calls=(),
+        backends={"cpu": BackendDispatches(backend="cpu", dispatches=(_DISPATCH,))},
+    )
+    state = state_after(programs, tree, report, {"m": lock}, {("m", "cpu"): _VARIANTS})
+    assert (state.models, state.modules) == ({}, {})
+    folder = tree.folder("m", "cpu") / "substitutions"
+    return {path.relative_to(folder).as_posix(): reason for path, reason in state.substituted.items()}
+
+
+@pytest.mark.parametrize(
+    ("bad", "files", "reason"),
+    [
+        ("s.object", ["s/a.vmfb", "s/a.check.vmfb", "s/model.vmfb", "both/model.vmfb"], "object: s.object is bad"),
+        ("s.substitute", ["s/a.vmfb", "s/a.check.vmfb", "s/model.vmfb", "both/model.vmfb"], "substitute: s.subs"),
+        ("s.compile", ["s/a.vmfb"], "compile: s.compile is bad"),
+        ("s.check", ["s/a.check.vmfb"], "compile-check: s.check is bad"),
+        ("s.program", ["s/model.vmfb"], "substitute-model: s.program is bad"),
+        ("t.model", ["t/model.vmfb"], "compile: t.model is bad"),
+        ("both.program", ["both/model.vmfb"], "substitute-model: both.program is bad"),
+    ],
+)
+def test_a_failure_is_of_what_needs_the_step_alone(
+    programs: BuildPrograms, tree: BuildTree, bad: str, files: list[str], reason: str
+) -> None:
+    time.sleep(0.02)  # a later time for Ninja
+    (tree.binary_dir / bad).write_text("bad\n")
+    found = unusable(programs, tree)
+    assert sorted(found) == sorted(files)
+    assert all(text.startswith(reason) for text in found.values())
+
+
+def test_a_variant_is_run_from_these_files(tree: BuildTree) -> None:
+    def outputs(*variants: Variant) -> set[str]:
+        folder = tree.folder("m", "cpu") / "substitutions"
+        return {path.relative_to(folder).as_posix() for path in variant_outputs(tree, "m", "cpu", variants)}
+
+    assert outputs(_VARIANTS[0]) == {"s/a.vmfb", "s/a.check.vmfb", "s/model.vmfb"}
+    # By the modules of its members it is proved that the program of a combination should differ.
+    assert outputs(_VARIANTS[2]) == {"s/a.vmfb", "t/a.vmfb", "both/model.vmfb"}
