@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dispatchgen.manifest.affine import affine_problem, map_dims
@@ -66,6 +66,7 @@ _EXPRESSIONS = st.recursive(
 )
 
 
+@settings(max_examples=50)  # each makes a context of MLIR
 @given(st.tuples(_EXPRESSIONS, _EXPRESSIONS, _EXPRESSIONS))
 def test_what_is_accepted_is_a_map_to_the_compiler(results: tuple[str, ...]) -> None:
     text = f"(w0, w1) -> ({', '.join(results)})"
