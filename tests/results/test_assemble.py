@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pytest
 
@@ -42,6 +42,7 @@ def result(
     model: float | None = 10.0,
     skipped: tuple[Skipped, ...] = (),
     uncounted: tuple[Skipped, ...] = (),
+    only: Collection[str] | None = None,
 ) -> CallResult:
     return call_result(
         model="m",
@@ -51,6 +52,7 @@ def result(
         call=CALL,
         measured=Measured({name: timing(seconds) for name, seconds in timings.items()}, failures or {}),
         whole_model=WholeModel(timing=None if model is None else timing(model), failure=None if model else "crashed"),
+        only=only,
     )
 
 

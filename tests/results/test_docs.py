@@ -7,10 +7,32 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from dispatchgen.results.schema import BuildFailure, CallResult, DispatchResult, NotRun, Results, Timing
+from dispatchgen.results.schema import (
+    Agreement,
+    BuildFailure,
+    CallResult,
+    DispatchResult,
+    NotRun,
+    Results,
+    SubstitutedDispatch,
+    SubstitutionResult,
+    Timing,
+)
+
+_MODELS = [
+    Results,
+    CallResult,
+    DispatchResult,
+    SubstitutionResult,
+    SubstitutedDispatch,
+    Agreement,
+    Timing,
+    NotRun,
+    BuildFailure,
+]
 
 
-@pytest.mark.parametrize("model", [Results, CallResult, DispatchResult, Timing, NotRun, BuildFailure])
+@pytest.mark.parametrize("model", _MODELS)
 def test_every_key_is_documented(model: type[BaseModel], repository: Path) -> None:
     page = (repository / "docs" / "results.md").read_text(encoding="utf-8")
     missing = [

@@ -103,9 +103,10 @@ class Agreement(_Data):
 
     tolerance: float = Field(description="Largest difference that is no disagreement.")
     worst: float | None = Field(
-        description="Largest difference |a - b| / max(1, |a|) of floats, |a - b| of integers. Null: no such number."
+        description="Largest difference of two elements; of floats relative to the original's where that is above 1. "
+        "Null: no such number."
     )
-    agrees: bool
+    agrees: bool = Field(description="Whether no difference is above the tolerance.")
     failure: str | None = Field(default=None, description="How the outputs differ, or why that is not known.")
     note: str | None = Field(default=None, description="What makes the comparison say little.")
 
@@ -135,7 +136,9 @@ class SubstitutedDispatch(_Data):
     original: Timing | None = Field(description="`timing` of the compiler's own kernel.")
     timing: Timing | None = Field(description="`timing` of the substitute. It runs right after the original.")
     ratio: float | None = Field(description="Time of the substitute by that of the original: below 1, it is faster.")
-    agreement: Agreement | None = Field(description="Null: the manifest asks for no check, or it could not be run.")
+    agreement: Agreement | None = Field(
+        description="Null: the manifest asks for no check, or the substitute was not run."
+    )
     failure: str | None = Field(description="Why it was not measured.")
 
 

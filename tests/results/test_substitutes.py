@@ -1,0 +1,140 @@
+"""What is run of a build's substitutions and what is not, told by the files that a build leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dispatchgen.buildtree.layout import BuildTree
+from dispatchgen.buildtree.state import BuildState
+from dispatchgen.extract.schema import Benchmark, Call, Dispatch
+from dispatchgen.manifest.suite import Device, RunSettings
+from dispatchgen.results.agreement import Checker
+from dispatchgen.results.benchmark import Runner
+from dispatchgen.results.substitutes import Built, Substitute, run_substitute, run_substituted_model
+from dispatchgen.substitute.schema import Substituted
+from dispatchgen.substitute.select import Target
+from dispatchgen.substitute.variants import Variant
+
+_DISPATCH = Dispatch(
+    name="a",
+    operation="a",
+    executable="e",
+    variant="v",
+    export="x",
+    content="",
+    written=(True,),
+    benchmarks=tuple(
+        Benchmark(name=f"a__{shape}", workload=(), constants=(), bindings=(4,), counts={shape: 1})
+        for shape in ("B2", "B7")
+    ),
+)
+_FUNCTIONS = ["a__B2", "a__B7"]
+_CALL = Call(name="B2", function="main", shape="B2", symbols={}, inputs=())
+_VARIANT = Variant("s", "s", (Target(_DISPATCH, "source", "a.mlir"),))
+_COMBINATION = Variant("both", "both", members=(_VARIANT,))
+_RECORD = Substituted(
+    substitution="s",
+    dispatch="a",
+    kind="source",
+    file="a.mlir",
+    sha256="0" * 64,
+    same=False,
+    executable="e",
+    export="x",
+)
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Built:
+    """A build in which substitutes differ."""
+    tree = BuildTree(tmp_path)
+    for path, content in (
+        (tree.dispatch_module("m", "cpu", "a"), "a"),
+        (tree.dispatch_module("m", "cpu", "a", "s"), "a of s"),
+        (tree.model_module("m", "cpu"), "model"),
+        (tree.model_module("m", "cpu", "s"), "model of s"),
+        (tree.model_module("m", "cpu", "both"), "model of both"),
+        (tree.record("m", "cpu", "s", "a"), _RECORD.model_dump_json()),
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    return Built(tree, BuildState(), "m", "cpu")
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Runner:
+    """Runs a program that crashes: whatever is run, is seen."""
+    program = tmp_path / "iree-benchmark-module"
+    program.write_text("#!/bin/sh\nkill -SEGV $$\n")
+    program.chmod(0o755)
+    return Runner(program, Device("sync", "local-sync"), RunSettings(min_time="1x"))
+
+
+def run(built: Built, runner: Runner) -> Substitute:
+    checker = Checker(Path("/nonexistent/iree-run-module"), "local-sync")
+    output = built.tree.binary_dir / "result.json"
+    return run_substitute(built, runner, checker, _VARIANT, _DISPATCH, _FUNCTIONS, output)
+
+
+def test_another_kernel_is_run(built: Built, runner: Runner) -> None:
+    found = run(built, runner)
+    assert (found.same, found.record) == (None, _RECORD)
+    assert found.outcome.failures == dict.fromkeys(_FUNCTIONS, "iree-benchmark-module: crashed (SIGSEGV)")
+
+
+def test_the_same_text_is_not_run(built: Built, runner: Runner) -> None:
+    record = _RECORD.model_copy(update={"same": True})
+    built.tree.record("m", "cpu", "s", "a").write_text(record.model_dump_json())
+    found = run(built, runner)
+    assert (found.same, found.outcome.failures, found.record) == ("text", {}, record)
+
+
+def test_the_same_code_is_not_run(built: Built, runner: Runner) -> None:
+    built.dispatch("a", "s").write_text("a")
+    found = run(built, runner)
+    assert (found.same, found.outcome.failures) == ("code", {})
+
+
+def test_without_the_original_a_substitute_is_run(built: Built, runner: Runner) -> None:
+    """What an earlier build left of the original proves nothing."""
+    built.dispatch("a", "s").write_text("a")
+    broken = Built(built.tree, BuildState(modules={("m", "cpu", "a"): "compile: no"}), "m", "cpu")
+    assert run(broken, runner).same is None
+    built.dispatch("a").unlink()
+    assert run(built, runner).same is None
+
+
+@pytest.mark.parametrize("record", [None, "not JSON", '{"version": 1}'])
+def test_without_a_record_nothing_is_run(built: Built, runner: Runner, record: str | None) -> None:
+    path = built.tree.record("m", "cpu", "s", "a")
+    path.unlink() if record is None else path.write_text(record)
+    reason = "the build left no readable record of the substitute"
+    assert run(built, runner).outcome.failures == dict.fromkeys(_FUNCTIONS, reason)
+
+
+def test_what_was_not_substituted_or_not_built_fails_with_the_reason(built: Built, runner: Runner) -> None:
+    record = _RECORD.model_copy(update={"skipped": "it is gone"})
+    built.tree.record("m", "cpu", "s", "a").write_text(record.model_dump_json())
+    assert run(built, runner).outcome.failures == dict.fromkeys(_FUNCTIONS, "it is gone")
+    state = BuildState(substituted={built.dispatch("a", "s"): "object: no"})
+    assert run(Built(built.tree, state, "m", "cpu"), runner).outcome.failures["a__B2"] == "object: no"
+
+
+@pytest.mark.parametrize("variant", [_VARIANT, _COMBINATION])
+def test_a_whole_model_must_differ_where_a_dispatch_does(built: Built, runner: Runner, variant: Variant) -> None:
+    def failure() -> str | None:
+        output = built.tree.binary_dir / "result.json"
+        found = run_substituted_model(built, runner, variant, _CALL, [], output)
+        assert not (found.same and found.outcome.failures)
+        return "the same" if found.same else found.outcome.failures.get("main")
+
+    assert failure() == "iree-benchmark-module: crashed (SIGSEGV)", "it was run"
+    built.whole_model(variant.id).write_text("model")
+    nothing = "nothing is substituted: it is the compiler's own program, byte for byte, though not a"
+    assert failure() == nothing
+    built.dispatch("a", "s").write_text("a")
+    assert failure() == "the same"
+    built.dispatch("a", "s").unlink()
+    assert failure() == "the same", "there is nothing that says otherwise"
