@@ -29,7 +29,23 @@ layout(set = 0, binding = 0) readonly buffer A { float a[]; };
 layout(set = 0, binding = 1) readonly buffer B { float b[]; };
 layout(set = 0, binding = 2) writeonly buffer Out { float o[]; };
 void main() {
-  for (uint i = 0; i < 5; ++i) o[i] = a[i] * b[i] + 1000.0;
+  for (uint i = 0; i < 5; ++i) o[i] = a[i] + %d.0;
+}
+"""
+_TWO_DISPATCHES = """\
+func.func @main(%x: tensor<5xf32>, %w: tensor<5x5xf32>) -> tensor<5xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<5xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<5xf32>) -> tensor<5xf32>
+  %y = linalg.matvec ins(%w, %x : tensor<5x5xf32>, tensor<5xf32>) outs(%init : tensor<5xf32>) -> tensor<5xf32>
+  %z = linalg.vecmat ins(%y, %w : tensor<5xf32>, tensor<5x5xf32>) outs(%init : tensor<5xf32>) -> tensor<5xf32>
+  return %z : tensor<5xf32>
+}
+"""
+#: Fits any dispatch of two sizes as constants and three bindings; 32 numbers of the last are written.
+_ONES = """\
+void ones(float *a, float *b, float *out, unsigned n, unsigned n_high) {
+  for (int i = 0; i < 32; ++i) out[i] = 1.0f;
 }
 """
 _INPUTS = "5xf32=1 2 3 4 5", "5xf32=10"
@@ -84,21 +100,39 @@ def test_two_objects_of_one_program_cannot_define_the_same(mlp: Built) -> None:
         mlp.substitute_program("objects", "object0", "object1")
 
 
+def test_one_object_replaces_several_dispatches(mlp: Built) -> None:
+    file = c_object(mlp, "both", dynamic=True)
+    source = file.with_suffix(".c")
+    source.write_text(_ONES)
+    subprocess.run(["gcc", "-O2", "-ffreestanding", "-fPIC", "-c", str(source), "-o", str(file)], check=True)
+    for dispatch in mlp.dispatches:
+        mlp.substitute("both", "object", file, dispatch, workgroups="(n) -> (1, 1, 1)")
+    mlp.substitute_program("both")
+    inputs = "1x64xf32=7", "64x128xf32=7", "128x32xf32=7"
+    assert mlp.run(mlp.compile("configured.mlir", "both"), *inputs) == f"1x32xf32=[{' '.join(['1'] * 32)}]"
+
+
 @pytest.mark.lavapipe
 @pytest.mark.skipif(shutil.which("glslangValidator") is None, reason="no glslangValidator")
-def test_a_glsl_kernel_runs_in_the_program(static_product: Built, iree_tools: IreeTools, tmp_path: Path) -> None:
-    source = static_product.folder / "product.mlir"
-    built = build(iree_tools, tmp_path, source, "vulkan", ("5xf32", "5xf32"))
-    built.variant("glsl").mkdir(parents=True)
-    shader, output = tmp_path / "kernel.comp", built.variant("glsl") / "kernel.spv"
-    shader.write_text(_GLSL)
-    command = ["glslangValidator", "-V", "--target-env", "vulkan1.1", str(shader), "-o", str(output)]
-    subprocess.run(command, check=True, stdout=subprocess.PIPE)
-    built.substitute("glsl", "object", output, built.only, workgroups="() -> (1, 1, 1)")
-    built.compile(f"dispatches/{built.only}.mlir", "glsl")
-    text = built.substitute_program("glsl").read_text()
-    assert f"@{built.dispatches[built.only].export}" not in text
-    assert built.run(built.compile("configured.mlir", "glsl"), *_INPUTS, device="vulkan") == _RESULT
+def test_glsl_kernels_run_in_the_program(iree_tools: IreeTools, tmp_path: Path) -> None:
+    """Two of them, whose entry points have the same name."""
+    source = tmp_path / "program.mlir"
+    source.write_text(_TWO_DISPATCHES)
+    inputs = "5xf32=7", f"5x5xf32={' '.join(map(str, range(1, 26)))}"
+    built = build(iree_tools, tmp_path, source, "vulkan", ("5xf32", "5x5xf32"))
+    assert len(built.dispatches) == 2
+    for added, dispatch in zip((10, 100), built.dispatches, strict=True):
+        substitution = f"glsl{added}"
+        built.variant(substitution).mkdir(parents=True)
+        shader, output = tmp_path / "kernel.comp", built.variant(substitution) / "kernel.spv"
+        shader.write_text(_GLSL % added)
+        command = ["glslangValidator", "-V", "--target-env", "vulkan1.1", str(shader), "-o", str(output)]
+        subprocess.run(command, check=True, stdout=subprocess.PIPE)
+        built.substitute(substitution, "object", output, dispatch, workgroups="() -> (1, 1, 1)")
+        built.compile(f"dispatches/{dispatch}.mlir", substitution)
+    text = built.substitute_program("both", "glsl10", "glsl100").read_text()
+    assert not any(f"@{dispatch.export}" in text for dispatch in built.dispatches.values())
+    assert built.run(built.compile("configured.mlir", "both"), *inputs, device="vulkan") == "5xf32=111 112 113 114 115"
 
 
 @pytest.mark.slow

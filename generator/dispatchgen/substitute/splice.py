@@ -13,10 +13,10 @@ from textwrap import indent
 
 from dispatchgen.iree.ir import symbol_text
 
-#: The beginning of an executable at the top of a module, and of one that stands alone.
+#: The beginning of an executable at the top of a module. It starts with plain text, which is found fast: programs with
+#: their weights in them are large.
 _BEGIN = re.compile(
-    r'^  hal\.executable (?:(?:private|public|nested) )?(?P<symbol>@(?:"(?:[^"\\]|\\.)*"|[A-Za-z_][A-Za-z0-9_$.]*))',
-    re.MULTILINE,
+    r'\n  hal\.executable (?:(?:private|public|nested) )?(?P<symbol>@(?:"(?:[^"\\]|\\.)*"|[A-Za-z_][A-Za-z0-9_$.]*))'
 )
 _VISIBILITY = re.compile(r"\s*hal\.executable ((?:private |public |nested )?)@")
 _END = "\n  }"
@@ -35,7 +35,7 @@ class Span:
 def executable_spans(text: str) -> dict[str, Span]:
     """The executables of a module by symbol, as MLIR prints it (`@name`), in order."""
     return {
-        match["symbol"]: Span(match.start(), text.index(_END, match.end()) + len(_END))
+        match["symbol"]: Span(match.start() + 1, text.index(_END, match.end()) + len(_END))
         for match in _BEGIN.finditer(text)
     }
 
@@ -69,6 +69,8 @@ def _as_visible(executable: str, as_executable: str) -> str:
 
 def rename_reference(text: str, executable: str, variant: str, export: str, name: str) -> str:
     """A module that refers to an export of an executable by another name."""
+    if export == name:
+        return text
     prefix = f"{symbol_text(executable)}::{symbol_text(variant)}::"
     reference = re.escape(prefix + symbol_text(export)) + _SYMBOL_END
     return re.sub(reference, lambda _: prefix + symbol_text(name), text)
