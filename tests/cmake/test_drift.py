@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from cmake_project import Project
-from dispatchgen.manifest.suite import Model
+from dispatchgen.manifest.suite import Model, Selector, Substitution
+from substituted_suite import TUNING_SPEC, write_files
 from suite_folder import HOST, layers_model, layers_program
 
 pytestmark = pytest.mark.slow
@@ -165,6 +166,32 @@ def test_suites_without_devices_and_builds_on_demand_tell_their_drift(tmp_path: 
     assert outcome.returncode == 0, outcome.stdout
     assert f"{_TESTS}/drift (Skipped)" in outcome.stdout
     assert f"removed: {_gone(project)}" in outcome.stdout
+
+
+def test_substitutes_of_what_is_gone_are_skipped_and_the_others_measured(tmp_path: Path, checkout: Path) -> None:
+    project = _drifted(tmp_path, checkout, layers_model("m", drift="allow"))
+    gone = _gone(project)
+    (kept,) = project.dispatches("m").keys() - {gone}
+    substitutions = [
+        Substitution(id, id, "tuning_spec", "spec.mlir", selectors=selectors, backends=("host",), tolerance=tolerance)
+        for id, selectors, tolerance in (("all", (), 0.0), ("gone", (Selector(gone),), None))
+    ]
+    project.models = [dataclasses.replace(project.models[0], substitutions=tuple(substitutions))]
+    write_files(project.folder, {"spec.mlir": TUNING_SPEC.format(tile=8)})
+    project.generate()
+    project.configure()
+    assert f"note: gone: {gone} is not substituted: it is no longer among the dispatches" in project.build().stdout
+    outcome = project.test("-V", "-L", "substitution=")
+    assert outcome.returncode == 0, outcome.stdout
+    ended = dict(re.findall(r"local-sync/substitutions/(\S+) [. ]*(Passed|\*\*\*Skipped)", outcome.stdout))
+    assert {name for name, end in ended.items() if end == "Passed"} == {f"all/{kept}{end}" for end in _ENDINGS}
+    models = {f"{id}/model/static{end}" for id in ("all", "gone") for end in ("", "/smoke")}
+    skipped = {f"all/{gone}{end}" for end in _ENDINGS} | {f"gone/{gone}{end}" for end in ("", "/smoke")} | models
+    assert {name for name, end in ended.items() if end != "Passed"} == skipped
+    assert f"dispatchgen: skipped: {gone} is not substituted: it is no longer among the dispatches" in outcome.stdout
+
+
+_ENDINGS = ("", "/smoke", "/check")
 
 
 def test_what_is_new_has_no_module_and_is_counted(tmp_path: Path, checkout: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -174,6 +175,28 @@ _CALL = "iree_dispatch_benchmark_suite(NAME m_host MODEL m BACKEND host SRC m.ml
         ([_CALL.format("DISPATCHES 'a$b'")], "is not a name made of"),
         ([_CALL.format("DEVICES local-sync")], "is not of the form <id>=<uri>"),
         ([_CALL.format(""), _CALL.format("")], "another suite or preset of this name"),
+        ([_CALL.format("DISPATCHES configured")], "a dispatch cannot be named 'configured'"),
+        (
+            [_CALL.format("DISPATCHES a SUBSTITUTES s=a=sources=a.mlir")],
+            "substitute 's=a=sources=a.mlir' is not of the",
+        ),
+        (
+            [_CALL.format("DISPATCHES a SUBSTITUTES s=b=source=a.mlir")],
+            "'s' replaces 'b', which is not among DISPATCHES",
+        ),
+        ([_CALL.format("DISPATCHES a SUBSTITUTES s=a=source=x s=a=object=y")], "substitution 's' replaces 'a' twice"),
+        ([_CALL.format("DISPATCHES a SUBSTITUTES s=a=kernel=a.c")], "OBJECT_COMMANDS and OBJECT_SUFFIX are needed"),
+        ([_CALL.format("OBJECT_COMMANDS s=cc")], "OBJECT_COMMANDS 's=cc' does not start with a substitution"),
+        ([_CALL.format("COMBINATIONS both")], "combination 'both' is not of the form <id>=<substitution>"),
+        ([_CALL.format("COMBINATIONS both=s")], "combination 'both' has 's', which is no substitution of SUBSTITUTES"),
+        (
+            [_CALL.format("DISPATCHES a SUBSTITUTES s=a=source=x t=a=source=y COMBINATIONS both=s both=t")],
+            "combination 'both' replaces 'a' twice",
+        ),
+        (
+            [_CALL.format("DISPATCHES a SUBSTITUTES s=a=source=x COMBINATIONS s=s")],
+            "'s' is a combination and a substitution",
+        ),
         (["iree_dispatch_benchmark_suite(NAME x surplus)"], "unknown arguments: surplus"),
         (["iree_dispatch_benchmark_suite(NAME x MODEL m)"], "SRC is missing"),
     ],
@@ -267,3 +290,62 @@ def test_the_longest_names_fit_into_the_names_of_files(generator: Generator, tmp
     assert _made(project) == {f"{model}/{backend}"}
     tested = project.test()
     assert tested.returncode == 0, tested.stdout
+
+
+_OTHERS = ("model.vmfb", "a.vmfb", "b.vmfb")
+
+
+@pytest.mark.parametrize(
+    ("same", "message"),
+    [
+        ((), None),
+        (("a.vmfb",), None),
+        (_OTHERS, "note: the same code as the compiler's own"),
+        (("model.vmfb", "a.vmfb"), "the substitution did not take place: the whole model is the same code"),
+    ],
+)
+def test_whole_models_are_compared_with_the_compilers_own(
+    tmp_path: Path, checkout: Path, same: tuple[str, ...], message: str | None
+) -> None:
+    """A whole model in which `a` and `b` are replaced."""
+    folders = {name: tmp_path / name for name in ("original", "substituted")}
+    for name, folder in folders.items():
+        folder.mkdir()
+        for each in _OTHERS:
+            (folder / each).write_text("" if each in same else name)
+    stamps = [folders["substituted"] / each for each in _OTHERS[1:]]
+    outcome = _run_checked(checkout, folders["substituted"] / "model.vmfb", folders["original"] / "model.vmfb", *stamps)
+    assert (outcome.returncode == 0) == ("ran" in outcome.stdout) == (message is None or message.startswith("note"))
+    assert message in outcome.stderr if message is not None else outcome.stderr == ""
+
+
+@pytest.mark.parametrize("module", ["missing", "older than its source", "older than an object", "as old"])
+def test_modules_of_earlier_builds_are_not_run(tmp_path: Path, checkout: Path, module: str) -> None:
+    files = {name: tmp_path / name for name in ("x.vmfb", "x.mlir", "one.o", "two.o")}
+    for path in files.values():
+        path.write_text("")
+        os.utime(path, (1000, 1000))
+    newer = {"older than its source": "x.mlir", "older than an object": "two.o"}.get(module)
+    if newer is not None:
+        os.utime(files[newer], (1001, 1001))
+    if module == "missing":
+        files["x.vmfb"].unlink()
+    options = [f"-DSOURCE={files['x.mlir']}", f"-DOBJECTS={files['one.o']};{files['two.o']}"]
+    outcome = _run_checked(checkout, files["x.vmfb"], tmp_path / "no.vmfb", options=options)
+    assert (outcome.returncode == 0) == ("ran" in outcome.stdout) == (module == "as old")
+    assert ("the last build failed" in outcome.stderr) == (module != "as old")
+
+
+def _run_checked(
+    checkout: Path, module: Path, original: Path, *stamps: Path, options: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program that prints `ran`, as the test of a module that stands beside the compiler's own."""
+    script = checkout.parent / "genrules" / "cmake" / "private" / "run_benchmark.cmake"
+    checks = [f"-DMODULE={module}", f"-DORIGINAL={original}", *options]
+    program = [sys.executable, "-c", "print('ran')"]
+    return subprocess.run(
+        [find_program("cmake"), *checks, "-P", script, *stamps, "--", *program],
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from cmake_project import Generator, Project, find_program
 from dispatchgen.lock.modules import listed_digest
 from dispatchgen.manifest.suite import Backend, Shape
+from substituted_suite import TUNING_SPEC, write_files
 from suite_folder import HOST, copy_checkout, layers_model
 from support import REPOSITORY, IreeTools
 
@@ -249,6 +250,31 @@ def test_new_compiler_version_does_everything(
     now = time.time() + 2
     os.utime(wrapper, (now, now))
     assert set(project.steps()) >= {*compiles, "Configuring m/host"}
+
+
+def test_files_that_flags_name_are_inputs(tmp_path: Path, checkout: Path) -> None:
+    spec = tmp_path / "specs" / "tuning.mlir"
+    flag = "--iree-codegen-tuning-spec-path=specs/tuning.mlir"
+    models = [
+        layers_model("m", compile_flags={"host": (flag,)}, flag_files={"host": ("specs/tuning.mlir",)}),
+        layers_model("n"),
+    ]
+    project = Project(tmp_path, models=models, environment={"PYTHONPATH": str(checkout)})
+    for model in models:
+        project.write_layers(model.id, (8, 16))
+    write_files(tmp_path, {"specs/tuning.mlir": TUNING_SPEC.format(tile=8)})
+    project.lock()
+    project.generate()
+    project.configure()
+    project.build()
+
+    spec.write_text("// A comment.\n" + spec.read_text())
+    assert project.steps() == ["Configuring m/host"]
+    spec.write_text(TUNING_SPEC.format(tile=16))
+    (name,) = project.dispatches("m")
+    assert project.steps() == _steps_of(
+        "m", "Configuring ", "Extracting ", f"Compiling {name}.vmfb", "Compiling model.vmfb"
+    )
 
 
 def test_clones_in_different_folders_have_the_same_bytes(tmp_path: Path, checkout: Path) -> None:

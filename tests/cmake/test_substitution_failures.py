@@ -178,3 +178,19 @@ def test_targets_make_one_substitution(built: Project, tmp_path: Path) -> None:
     }
     made = [path.relative_to(folder) for path in modules.rglob("*") if path.is_file() and path.suffix != ".d"]
     assert [path for path in made if (folder / path).read_bytes() != (built.folder / path).read_bytes()] == []
+
+
+def test_ctest_builds_on_demand_what_each_test_needs(tmp_path: Path, built: Project) -> None:
+    folder = tmp_path / "suite"
+    shutil.copytree(built.folder, folder, ignore=shutil.ignore_patterns("build"))
+    definitions = {**built.definitions, "DISPATCHGEN_BUILD_ON_TEST": "ON"}
+    project = Project(folder, definitions=definitions, environment=built.environment)
+    project.configure()
+    passed, failed = _outcomes(project, "-R", "local-sync/(model|substitutions/(wrong|no_entry))/.*smoke")
+    assert passed == {
+        "model/static/smoke",
+        f"substitutions/wrong/{FIRST}/smoke",
+        "substitutions/wrong/model/static/smoke",
+    }
+    assert failed == {f"substitutions/no_entry/{test}/smoke" for test in (FIRST, "model/static")}
+    assert not (project.build_dir / "m" / "host" / "substitutions" / "good" / "model.vmfb").exists()
