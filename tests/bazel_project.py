@@ -20,6 +20,7 @@ from support import REPOSITORY, cli_environment, find_bazel, run_program
 
 #: The actions of the rules, by their mnemonics, and running a test.
 CONFIGURE, EXTRACT, COMPILE, IMPORT = (f"IreeDispatch{step}" for step in ("Configure", "Extract", "Compile", "Import"))
+OBJECT, SUBSTITUTE, SUBSTITUTE_MODEL = (f"IreeDispatch{step}" for step in ("Object", "Substitute", "SubstituteModel"))
 TEST = "TestRunner"
 
 #: What Bazel 4 downloads for each test rule, in stand-ins: nothing of it is used without coverage.

@@ -267,8 +267,8 @@ def test_the_converted_file_has_the_tests_of_the_generated_one(project: Path, ir
     converted = list(_tests(project, programs))
     (project / "suite" / "CMakeLists.txt").write_text(_texts(_SUITE)[1], encoding="utf-8")
     assert converted == list(_tests(project, programs))
-    # Of two suites on CPUs: what they run, on each device, smoke and timed; and one that tells of drift. Of substitutions a
-    # dispatch and a call each, of the combination a call; of one the outputs are compared.
+    # Of two suites on CPUs: what they run, on each device, smoke and timed; and one that tells of drift. A substitution
+    # has that of a dispatch and of a call, the combination that of a call; one compares outputs.
     assert len(converted) == 2 * 3 * 2 * 2 + 1 + 2 * ((2 + 2 + 1) * 2 + 1)
 
 

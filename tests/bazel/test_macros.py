@@ -264,11 +264,11 @@ def test_setup_creates_what_stands_for_several_suites(package: Package) -> None:
         ({"dispatches": ["a"], "calls": ["a"]}, ["two dispatches or calls have the name 'a'"]),
         (
             {"dispatches": ["model"]},
-            ["a dispatch cannot be named 'model': mlp_cpu.model is another target of the suite"],
+            ["a dispatch cannot be named 'model': the suite itself has a target or a file of that name"],
         ),
         (
             {"dispatches": ["drift"]},
-            ["a dispatch cannot be named 'drift': mlp_cpu.drift is another target of the suite"],
+            ["a dispatch cannot be named 'drift': the suite itself has a target or a file of that name"],
         ),
         ({"devices": ["cuda"]}, ["device 'cuda' is not of the form <id>=<uri>"]),
         ({"devices": ["cuda="]}, ["device 'cuda=' is not of the form <id>=<uri>"]),

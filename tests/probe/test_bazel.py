@@ -15,7 +15,14 @@ from typing import Any
 import pytest
 
 from dispatchgen.probe.bazel import package_links, program_links
-from dispatchgen.probe.python_files import DISPATCHGEN_NEEDS, dispatchgen_links, importer_links, python_links
+from dispatchgen.probe.python_files import (
+    DISPATCHGEN_NEEDS,
+    SUBSTITUTE_NEEDS,
+    dispatchgen_links,
+    importer_links,
+    python_links,
+    substitute_links,
+)
 from support import TIMEOUT, cli_environment
 
 #: Runs the probe with these arguments and additions to the environment.
@@ -49,7 +56,8 @@ def test_all_that_is_linked_is_there(probe: Probe) -> None:
     links = answers["links"]
     assert [path for path, target in links.items() if not Path(target).exists()] == []
     assert all(Path(target).is_absolute() for target in links.values())
-    assert {"bin/iree-compile", "bin/iree-lld", "bin/iree-benchmark-module", "bin/libIREECompiler.so"} <= links.keys()
+    assert {"bin/iree-compile", "bin/iree-lld", "bin/libIREECompiler.so"} <= links.keys()
+    assert {"bin/iree-benchmark-module", "bin/iree-run-module"} <= links.keys()
     assert {"python/bin/python3", "site-packages/dispatchgen", "packages/magika"} <= links.keys()
     assert answers["importer"] and answers["linker"]
     assert answers["warnings"] == []
@@ -57,7 +65,7 @@ def test_all_that_is_linked_is_there(probe: Probe) -> None:
 
 
 def test_no_link_is_inside_another() -> None:
-    links = sorted([*python_links(), *dispatchgen_links(), *importer_links()])
+    links = sorted([*python_links(), *dispatchgen_links(), *substitute_links(), *importer_links()])
     assert [after for before, after in pairwise(links) if after.startswith(before + "/")] == []
 
 
@@ -94,7 +102,7 @@ def test_needs_are_what_the_project_declares() -> None:
     lines = importlib.metadata.requires("dispatchgen") or []
     declared = {re.split(r"[^\w-]", line)[0] for line in lines if "extra ==" not in line}
     # IREE's wheels are found as a package and as programs.
-    assert declared == {*DISPATCHGEN_NEEDS, "iree-base-compiler", "iree-base-runtime"}
+    assert declared == {*DISPATCHGEN_NEEDS, *SUBSTITUTE_NEEDS, "iree-base-compiler", "iree-base-runtime"}
 
 
 def test_links_lead_to_whole_packages() -> None:
@@ -104,8 +112,12 @@ def test_links_lead_to_whole_packages() -> None:
     assert links["site-packages/typing_extensions.py"].is_file()  # a module; asked for by a package that is asked for
     assert links["site-packages/iree/compiler"].is_dir()  # `iree` is of several distributions
     assert not {path for path in links if "pygments" in path or "numpy" in path}
-    assert {"import-site-packages/numpy", "import-site-packages/google/protobuf"} <= importer_links().keys()
-    assert not importer_links().keys() & {"import-site-packages/typing_extensions.py", "import-site-packages/sympy"}
+    substitutes = {f"substitute-site-packages/{name}" for name in ("elftools", "numpy", "spirv_enums")}
+    assert substitutes <= substitute_links().keys()
+    importer = importer_links().keys()
+    assert "import-site-packages/google/protobuf" in importer
+    of_others = ("typing_extensions.py", "numpy", "sympy")
+    assert not importer & {f"import-site-packages/{name}" for name in of_others}
 
 
 def test_without_the_importer_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,9 +151,12 @@ def test_a_distribution_that_does_not_list_its_files(tmp_path: Path, monkeypatch
     }
 
 
+_PROGRAMS = ("iree-compile", "iree-benchmark-module", "iree-run-module", "iree-lld")
+
+
 def _install_tree(folder: Path, version: str = "3.13.0") -> Path:
     """An install tree of IREE with a compiler that only says its version."""
-    for name in ("iree-compile", "iree-benchmark-module", "iree-lld"):
+    for name in _PROGRAMS:
         program = folder / "bin" / name
         program.parent.mkdir(parents=True, exist_ok=True)
         program.write_text(f"#!/bin/sh\necho '  IREE compiler version {version}'\n")
@@ -159,9 +174,7 @@ def test_an_install_tree_is_linked_as_it_is(tmp_path: Path, probe: Probe) -> Non
         _answers(probe(IREE_HOST_BIN_DIR=str(tree / "bin"))),
     ):
         links = answers["links"]
-        expected = {
-            name: str(tree / name) for name in ("bin/iree-compile", "bin/iree-lld", "bin/iree-benchmark-module")
-        }
+        expected = {f"bin/{name}": str(tree / "bin" / name) for name in _PROGRAMS}
         expected |= {name: str(tree / name) for name in ("lib/libIREECompiler.so", "lib/iree_platform_libs")}
         assert {path: links[path] for path in links if path.startswith(("bin/", "lib/"))} == expected
         assert answers["version"] == "3.13.0"

@@ -43,7 +43,8 @@ _NOT_IMPORTED = frozenset({"markdown-it-py", "pygments"})
 _STDLIB_WITHOUT = frozenset(
     {
         *("__phello__", "distutils", "ensurepip", "lib2to3", "pydoc_data", "test", "unittest", "venv"),
-        *("curses", "dbm", "idlelib", "sqlite3", "tkinter", "turtle.py", "turtledemo", "wsgiref", "xmlrpc"),
+        *("asyncio", "curses", "dbm", "idlelib", "sqlite3", "tkinter", "turtle.py", "turtledemo", "wsgiref"),
+        *("xml", "xmlrpc"),
         *("dist-packages", "site-packages", "sitecustomize.py"),
     }
 )

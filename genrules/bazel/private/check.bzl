@@ -10,7 +10,7 @@ load(":groups.bzl", "COMMON_ATTRIBUTES")
 
 _ID = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-# Targets NAME.* of a suite besides those of its dispatches. dispatchgen gives no dispatch such a name.
+# Targets NAME.* and files of a suite besides those of its dispatches. dispatchgen gives no dispatch such a name.
 _RESERVED = ["benchmarks", "configured", "dispatches", "drift", "model", "smoke", "sources", "substitutions"]
 
 # Attributes that callers may give to the targets with actions, besides those of all targets.
@@ -91,7 +91,7 @@ def _check_names(suite):
         for name in repeated(suite.dispatches + suite.calls)
     ]
     problems += [
-        "a dispatch cannot be named '%s': %s.%s is another target of the suite" % (name, suite.name, name)
+        "a dispatch cannot be named '%s': the suite itself has a target or a file of that name" % name
         for name in _RESERVED
         if name in suite.dispatches
     ]

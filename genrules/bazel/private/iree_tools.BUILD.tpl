@@ -88,7 +88,12 @@ filegroup(
             "python/**/lib-dynload/_tkinter*",
             "python/**/lib-dynload/readline*",
             "python/**/lib-dynload/xx*",
+            # What no action and no `.update` runs.
+            "site-packages/dispatchgen/buildtree/**",
             "site-packages/dispatchgen/genrules/**",
+            "site-packages/dispatchgen/probe/**",
+            "site-packages/dispatchgen/results/**",
+            "site-packages/dispatchgen/workbench/**",
         ],
     ),
 )
@@ -98,6 +103,7 @@ filegroup(
     name = "substitute_files",
     srcs = glob(
         [
+            "site-packages/dispatchgen/results/**/*.py",
             "substitute-site-packages/**/*.py",
             "substitute-site-packages/**/*.so",
             "substitute-site-packages/**/*.so.*",
