@@ -152,6 +152,11 @@ def test_entry_points() -> None:
             "the object needs `expf`, `memset`; executables are linked without any library | "
             "compile with -fno-tree-loop-distribute-patterns, or define them in the kernel's source",
         ),
+        (
+            "llvm-cpu",
+            {"unsupported": ("thread-local variables",), "undefined": ("__tls_get_addr",)},
+            "the object has thread-local variables; executables cannot have that",
+        ),
         ("hip", {"kind": "relocatable"}, "expected a linked code object, found a relocatable one"),
         ("vulkan", {"big_endian": True}, "expected SPIR-V in little-endian byte order, found big-endian"),
         (

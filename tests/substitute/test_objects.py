@@ -84,6 +84,25 @@ def test_weak_symbols_and_shared_objects(tmp_path: Path) -> None:
     assert read_object(shared).kind == "shared"
 
 
+@pytest.mark.parametrize(
+    ("declaration", "flags", "unsupported"),
+    [
+        ("static __thread int c;", ("-fPIC",), ("thread-local variables",)),
+        ("static int c; __attribute__((constructor)) static void init(void) { c = 1; }", ("-fPIC",), ("constructors",)),
+        ("int c[4]; int *get(long i) { return &c[i]; }", ("-fno-pic",), ("absolute addresses",)),
+        ("int c[4]; int *get(long i) { return &c[i]; }", ("-fPIC", "-g"), ()),
+    ],
+)
+def test_what_executables_cannot_have(
+    declaration: str, flags: tuple[str, ...], unsupported: tuple[str, ...], tmp_path: Path
+) -> None:
+    source = f"{declaration} int f(void) {{ return ++*(int *)&c; }}"
+    path = compile_c(tmp_path, source, "-O1", "-ffreestanding", *flags)
+    found = read_object(path).unsupported
+    assert len(found) == len(unsupported)
+    assert all(text.startswith(start) for text, start in zip(found, unsupported, strict=True))
+
+
 def test_spirv(tmp_path: Path) -> None:
     path = compile_glsl(tmp_path, PRODUCT_GLSL)
     found = read_object(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,11 @@ _ARCHITECTURES = {
     ("EM_S390", 64): "s390x",
 }
 _KINDS = {"ET_REL": "relocatable", "ET_DYN": "shared", "ET_EXEC": "executable"}
+#: Relocations of x86-64 with an absolute address of 32 bits, which no shared object can have (System V ABI).
+_ABSOLUTE_RELOCATIONS = {"EM_X86_64": frozenset((10, 11))}
+#: Flags of sections (System V ABI).
+_SHF_ALLOC, _SHF_TLS = 0x2, 0x400
+_CONSTRUCTORS = frozenset(("SHT_INIT_ARRAY", "SHT_FINI_ARRAY", "SHT_PREINIT_ARRAY"))
 #: What the linker defines itself.
 _LINKER_DEFINED = frozenset(("_GLOBAL_OFFSET_TABLE_", "_DYNAMIC", "__dso_handle", "__ehdr_start"))
 #: `amdhsa.target` in the note of type NT_AMDGPU_METADATA, e.g. `amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-`.
@@ -86,6 +91,7 @@ def _object(path: Path, data: bytes, file: Any) -> ObjectFile:
         entry_points=entries,
         defined=tuple(sorted(name for name, symbol in defined.items() if symbol["st_info"]["bind"] == "STB_GLOBAL")),
         undefined=tuple(sorted({symbol.name for symbol in symbols if _is_undefined(symbol)} - _LINKER_DEFINED)),
+        unsupported=() if is_amdgpu else tuple(_unsupported(file)),
         big_endian=not file.little_endian,
     )
 
@@ -114,6 +120,20 @@ def _is_defined(symbol: Any) -> bool:
 
 def _is_undefined(symbol: Any) -> bool:
     return bool(symbol.name) and symbol["st_shndx"] == "SHN_UNDEF" and symbol["st_info"]["bind"] == "STB_GLOBAL"
+
+
+def _unsupported(file: Any) -> Iterator[str]:
+    """What an object has that executables do not: IREE's loader runs no constructors and knows no threads' memory."""
+    sections = [section for section in file.iter_sections() if section["sh_flags"] & _SHF_ALLOC]
+    if any(section["sh_flags"] & _SHF_TLS for section in sections):
+        yield "thread-local variables"
+    if any(section["sh_type"] in _CONSTRUCTORS and section["sh_size"] for section in sections):
+        yield "constructors or destructors, which would not run"
+    absolute = _ABSOLUTE_RELOCATIONS.get(file.header["e_machine"], frozenset())
+    tables = [section for section in file.iter_sections() if section["sh_type"] == "SHT_RELA"]
+    loaded = [table for table in tables if file.get_section(table["sh_info"])["sh_flags"] & _SHF_ALLOC]
+    if any(entry["r_info_type"] in absolute for table in loaded for entry in table.iter_relocations()):
+        yield "absolute addresses (compile with -fPIC)"
 
 
 def _architecture(file: Any) -> str:

@@ -35,6 +35,8 @@ _IMPLICIT_CALLS = {
     "memset": "-fno-tree-loop-distribute-patterns",
     "memmove": "-fno-tree-loop-distribute-patterns",
 }
+#: What compilers call for thread-local variables, which are refused as such.
+_OF_UNSUPPORTED = frozenset(("__tls_get_addr",))
 #: Bytes of a pointer to a binding and of a constant, as kernels of GPUs take them.
 _POINTER_BYTES = 8
 _CONSTANT_BYTES = 4
@@ -142,8 +144,12 @@ def _linkable(target: Mapping[str, str], object_file: ObjectFile) -> Iterator[Pr
         yield Problem(message, place, f"compile it with --target={triple}")
     if object_file.kind != "relocatable":
         yield Problem(f"expected a relocatable object, found a {object_file.kind} one", place, "compile with -c")
-    if target["format"].startswith("embedded") and object_file.undefined:
-        names = object_file.undefined
+    if not target["format"].startswith("embedded"):
+        return
+    if object_file.unsupported:
+        yield Problem(f"the object has {', '.join(object_file.unsupported)}; executables cannot have that", place)
+    names = tuple(name for name in object_file.undefined if name not in _OF_UNSUPPORTED)
+    if names:
         message = f"the object needs {show_all(names)}; executables are linked without any library"
         yield Problem(message, place, _undefined_hint(names))
 

@@ -43,6 +43,7 @@ class ObjectFile:
     entry_points: tuple[EntryPoint, ...]
     defined: tuple[str, ...] = ()  #: Symbols of ELF that other objects can refer to, functions or not.
     undefined: tuple[str, ...] = ()  #: Symbols of ELF that it needs and does not define, weak ones left out.
+    unsupported: tuple[str, ...] = ()  #: What it has for CPUs that IREE's executables cannot have, in words.
     descriptors: tuple[tuple[int, int], ...] | None = None  #: Descriptor set and binding of SPIR-V's buffers.
     push_constant_bytes: int = 0  #: How far SPIR-V's push constant block reaches.
     big_endian: bool = False
