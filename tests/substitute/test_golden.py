@@ -20,6 +20,8 @@ CASES = sorted(path.parent.name for path in GOLDEN.glob("*/case.yaml"))
 
 
 def arguments(case: dict[str, Any], compiler: Path) -> list[str]:
+    if "arguments" in case:
+        return list(case["arguments"])
     target = case.get("target", "llvm-cpu")
     return [
         "substitute",

@@ -1,0 +1,4 @@
+module {
+  hal.executable private @main_dispatch_0 {
+  }
+}

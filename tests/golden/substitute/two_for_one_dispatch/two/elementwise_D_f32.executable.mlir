@@ -1,0 +1,2 @@
+hal.executable private @elementwise_D_f32_executable {
+}
