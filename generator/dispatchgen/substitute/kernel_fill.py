@@ -100,7 +100,7 @@ def _describe(view: View, language: Language) -> str:
 
 
 def _packed_fill(ordinal: int, view: View, type_: ElementType) -> Fill:
-    bits = Operation("*", product(view.shape or ()), Number(type_.bits))
+    bits = product([*(view.shape or ()), Number(type_.bits)])
     length = Operation("/", Operation("+", bits, Number(type_.container_bits - 1)), Number(type_.container_bits))
     return Fill(
         comment=f"Binding {ordinal}: all of {_describe(view, 'c')}, several elements in a byte.",
@@ -139,7 +139,7 @@ def _position(shape: Sequence[Size], region: Region) -> Size:
 def _c_write(ordinal: int, type_: ElementType, offset: Size, position: Size, *, is_declared: bool) -> str:
     memory = f"binding{ordinal}"
     if offset != Number(0):
-        memory = f"(({type_.name} *)((char *)binding{ordinal} + {c_text(offset)}))"
+        memory = f"(({type_.name} *)((char *)binding{ordinal} + ({c_text(offset)})))"
     elif not is_declared:
         memory = f"(({type_.name} *)binding{ordinal})"
     return f"{memory}[{c_text(position)}] = 0;"
@@ -147,8 +147,8 @@ def _c_write(ordinal: int, type_: ElementType, offset: Size, position: Size, *, 
 
 def _bit(type_: ElementType, offset: Size, position: Size) -> Size:
     """Where an element begins in a binding, in bits, of a view that begins at `offset` bytes."""
-    bit = Operation("*", position, Number(type_.bits))
-    return bit if offset == Number(0) else Operation("+", bit, Operation("*", offset, Number(8)))
+    bit = product([position, Number(type_.bits)])
+    return bit if offset == Number(0) else Operation("+", bit, product([offset, Number(8)]))
 
 
 def _shifted(type_: ElementType, offset: Size, position: Size) -> Size:
