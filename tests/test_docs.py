@@ -40,6 +40,9 @@ _NOT_RUN = {
     "pip install": "changes the environment of the tests; tests/test_packaging.py installs the wheel",
 }
 
+#: Pages whose commands need a C compiler.
+_NEEDS_CC = ("docs/substitution.md", "samples/substitution/README.md")
+
 _FENCE = re.compile(
     r"^(?:<!-- folder: (?P<folder>\S+) -->\n)?"
     r"```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$",
@@ -134,6 +137,8 @@ def _needs_bazel(page: Path) -> bool:
 def test_the_commands_of_a_page_work(page: Path, scratch: Path, environment: dict[str, str]) -> None:
     if _needs_bazel(page) and support.find_bazel() is None:
         pytest.skip("no Bazel: install Debian's bazel-bootstrap, or set BAZEL")
+    if page.relative_to(support.REPOSITORY).as_posix() in _NEEDS_CC and shutil.which("cc") is None:
+        pytest.skip("no cc: install gcc")
     # A sample's README speaks of the folder it is in, all other pages of the repository's top.
     inside_samples = "samples" in page.relative_to(support.REPOSITORY).parts
     folder = scratch / page.parent.relative_to(support.REPOSITORY) if inside_samples else scratch
