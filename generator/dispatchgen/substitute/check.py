@@ -44,6 +44,7 @@ def fit(
         *_symbols(original, chosen, file),
         *_exports(original, chosen, pairs, file),
         *(problem for pair in pairs for problem in _export(*pair, file)),
+        *_functions(chosen, file),
         *_accesses(chosen, file),
         *_phase(chosen, phase, file),
     ]
@@ -171,6 +172,14 @@ def _layout_differences(old: Layout, new: Layout) -> Iterator[tuple[str, object,
             yield f"binding {ordinal}", expected, found
     if old.flags != new.flags:
         yield "flags of the pipeline layout", old.flags or "none", new.flags or "none"
+
+
+def _functions(substitute: Executable, file: str) -> Iterator[Problem]:
+    """Exports without the function that they run."""
+    for export in substitute.exports:
+        if not substitute.is_external and export.name not in substitute.functions:
+            found = _names(substitute.functions)
+            yield Problem(f"function of the export: expected @{export.name}, found {found}", Place(file, export.line))
 
 
 def _accesses(substitute: Executable, file: str) -> Iterator[Problem]:

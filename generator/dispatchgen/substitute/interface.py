@@ -75,6 +75,7 @@ class Executable:
     target: str  #: Text of the target attribute; empty where there is no variant.
     target_keys: tuple[tuple[str, str], ...]  #: The target's backend, format and configuration: key and text.
     exports: tuple[Export, ...]
+    functions: tuple[str, ...]  #: Symbols of the functions of the variant's own code, of whatever dialect.
     accesses: tuple[Access, ...]
     phase: Phase | None  #: None: cannot be told, as of an executable that calls an object.
     is_external: bool  #: Whether all of its code is in objects: its exports are called like their entry points.
@@ -114,6 +115,7 @@ def _executable(operation: ir.Operation) -> Executable:
         target=str(variant.attributes["target"]) if variant is not None else "",
         target_keys=target_keys(variant.attributes["target"]) if variant is not None else (),
         exports=tuple(_export(op) for op in _children(variant, "hal.executable.export")) if variant is not None else (),
+        functions=tuple(ir.symbol(op) for op in inner if op.name.endswith(".func") and "sym_name" in op.attributes),
         accesses=tuple(access for op in inner if (access := _access(op)) is not None),
         phase=_phase({op.name for op in inner}),
         is_external=variant is not None
