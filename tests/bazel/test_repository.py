@@ -18,6 +18,7 @@ import onnx
 import pytest
 
 from bazel_project import BazelProject
+from dispatchgen.iree.flags import compile_flags
 from suite_folder import copy_checkout, layers_model
 from support import REPOSITORY, TIMEOUT
 
@@ -102,10 +103,10 @@ def project(workspace: BazelProject, checkout: Path) -> BazelProject:
     return workspace
 
 
-def _copy_declared(project: BazelProject, folder: Path) -> Path:
-    """Copies all files that the targets of @iree_tools declare, and nothing else. Links when it can."""
+def _copy_declared(project: BazelProject, folder: Path, *targets: str) -> Path:
+    """Copies all files that targets of @iree_tools declare, and nothing else. Links when it can."""
     output_base = Path(project.bazel("info", "output_base").stdout.splitlines()[-1])
-    query = "deps(@iree_tools//:tools) + deps(@iree_tools//:import_files)"
+    query = " + ".join(f"deps(@iree_tools//:{target})" for target in targets)
     labels = project.bazel("query", query).stdout.splitlines()
     for label in labels:
         name = label.partition("@iree_tools//:")[2]
@@ -132,28 +133,32 @@ def _run(*command: str | Path, environment: dict[str, str] | None = None) -> sub
     )
 
 
+def _run_hermetic(tools: Path, scratch: Path, *arguments: str | Path) -> set[str]:
+    """Runs the `dispatchgen` of these tools, which must load no code but theirs. Returns what it loads."""
+    environment = {"PYTHONVERBOSE": "1", "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(scratch / "loaded")}
+    result = _run(tools / "dispatchgen", *arguments, environment=environment)
+    modules = re.findall(r"^# (?:code object|extension module \S+ loaded) from '?(.*?)'?$", result.stderr, re.MULTILINE)
+    assert len(modules) > 100
+    assert [path for path in modules if not path.startswith(f"{tools}/")] == []
+    libraries = set()
+    for log in scratch.glob("loaded.*"):
+        libraries.update(re.findall(r"calling init: (.*)$", log.read_text(errors="replace"), re.MULTILINE))
+        log.unlink()
+    assert [path for path in libraries if not path.startswith((f"{tools}/", *_SYSTEM))] == []
+    return {*modules, *libraries}
+
+
 def test_declared_files_are_all_that_is_read(project: BazelProject, installation: Installation, tmp_path: Path) -> None:
     project.environment = installation.environment
     project.build("//:m_host.dispatches")
-    tools = _copy_declared(project, tmp_path / "copy")
+    tools = _copy_declared(project, tmp_path / "copy", "tools", "import_files")
     built = project.bazel_bin / "m" / "host"
 
     arguments = ["--lock", f"{project.folder}/locks/m.json", "--backend", "host"]
     arguments += ["--output", f"{tmp_path}/dispatches"]
     arguments += ["--listed-in", f"{built}/listed.txt", "--iree-compile", f"{tools}/bin/iree-compile"]
-    environment = {"PYTHONVERBOSE": "1", "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(tmp_path / "loaded")}
-    result = _run(tools / "dispatchgen", "extract", built / "configured.mlir", *arguments, environment=environment)
-
-    modules = re.findall(r"^# (?:code object|extension module \S+ loaded) from '?(.*?)'?$", result.stderr, re.MULTILINE)
-    assert len(modules) > 100
-    assert [path for path in modules if not path.startswith(f"{tools}/")] == []
-    loaded = {
-        path
-        for log in tmp_path.glob("loaded.*")
-        for path in re.findall(r"calling init: (.*)$", log.read_text(errors="replace"), re.MULTILINE)
-    }
+    loaded = _run_hermetic(tools, tmp_path, "extract", built / "configured.mlir", *arguments)
     assert {path for path in loaded if "libIREECompiler" in path or "/_mlir_libs/" in path}
-    assert [path for path in loaded if not path.startswith((f"{tools}/", *_SYSTEM))] == []
     (tmp_path / "dispatches" / "written.txt").unlink()  # of the command alone, no output of the action
     again, first = (
         {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -170,6 +175,40 @@ def test_declared_files_are_all_that_is_read(project: BazelProject, installation
     assert "onnx.Relu" in (tmp_path / "relu.mlir").read_text()
     for launcher in ("dispatchgen", "import_onnx"):
         assert str(tmp_path) not in (tools / launcher).read_text()
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler `cc`")
+def test_declared_files_are_all_that_substitutions_need(project: BazelProject, tmp_path: Path) -> None:
+    project.build("//:m_host.dispatches")
+    needs = [
+        "dispatchgen",
+        "dispatchgen_files",
+        "substitute_files",
+        "compile_files",
+        "bin/iree-compile",
+        "bin/iree-lld",
+    ]
+    tools = _copy_declared(project, tmp_path / "copy", *needs, "bin/iree-run-module")
+    dispatches = project.bazel_bin / "m" / "host" / "dispatches"
+    (name,) = project.dispatches("m")
+    (tmp_path / "a.c").write_text("void f() {}\n")
+    subprocess.run(["cc", "-c", "-ffreestanding", "-fPIC", "a.c", "-o", "a.o"], cwd=tmp_path, check=True)
+    flags = compile_flags(project.models[0], project.backends[0])
+    step = ["--name", "s", "--kind", "object", "--substitute", tmp_path / "a.o", "--tolerance", "1"]
+    files = ["--dispatches", dispatches, "--dispatch", name, "--output", tmp_path / "s" / "dispatches"]
+    compiler = tools / "bin" / "iree-compile"
+    loaded = _run_hermetic(tools, tmp_path, "substitute", *step, *files, "--iree-compile", compiler, "--", *flags)
+    assert [path for path in loaded if "/elftools/" in path]
+
+    check = tmp_path / "s" / "dispatches" / f"{name}.check.mlir"
+    flags = [*flags, f"--iree-hal-executable-object-search-path={tmp_path}"]
+    (tmp_path / "a.o").rename(tmp_path / "s" / "a.o")
+    _run(compiler, *flags, "--compile-from=executable-configurations", check, "-o", tmp_path / "check.vmfb")
+    run = ["--device", "local-sync", "--iree-run-module", tools / "bin" / "iree-run-module", "--tolerance", "1e9"]
+    loaded = _run_hermetic(
+        tools, tmp_path, "check-outputs", tmp_path / "check.vmfb", "--spec", check.with_suffix(".json"), *run
+    )
+    assert [path for path in loaded if "/numpy/" in path]
 
 
 def test_packages_of_the_working_directory_are_not_imported(project: BazelProject, tmp_path: Path) -> None:

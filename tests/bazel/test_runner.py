@@ -233,6 +233,44 @@ def test_a_missing_module_fails(run: Run) -> None:
     assert "error: no file nowhere.mlir" in outcome.output
 
 
+def _modules(folder: Path) -> list[str]:
+    """A module, one of the same bytes, and another."""
+    paths = [folder / name for name in ("module", "same", "other")]
+    for path, content in zip(paths, "aab", strict=True):
+        path.write_text(content)
+    return [str(path) for path in paths]
+
+
+def test_a_substitution_that_is_the_compilers_own_code_is_said(run: Run, tmp_path: Path) -> None:
+    module, same, _ = _modules(tmp_path)
+    outcome = run("--change", module, same, "--original", module, same)
+    assert (outcome.code, outcome.output) == (0, "note: the same code as the compiler's own\n")
+
+
+def test_a_substitution_of_other_code_is_just_run(run: Run, tmp_path: Path) -> None:
+    module, same, other = _modules(tmp_path)
+    outcome = run("--change", module, other, "--change", module, same, "--original", module, other)
+    assert (outcome.code, outcome.output) == (0, "")
+    assert outcome.arguments is not None
+
+
+def test_a_whole_model_without_the_substitution_fails(run: Run, tmp_path: Path) -> None:
+    module, same, other = _modules(tmp_path)
+    outcome = run("--change", other, module, "--change", module, same, "--original", module, same)
+    assert (outcome.code, outcome.arguments) == (1, None)
+    assert outcome.output == (
+        "error: the substitution did not take place: the whole model is the same code as the compiler's own, "
+        f"{other} is not\n"
+    )
+
+
+def test_modules_that_cannot_be_compared_fail(run: Run, tmp_path: Path) -> None:
+    module, *_ = _modules(tmp_path)
+    outcome = run("--original", module, f"{tmp_path}/none")
+    assert (outcome.code, outcome.arguments) == (1, None)
+    assert outcome.output == f"error: {module} and {tmp_path}/none were not compared\n"
+
+
 def test_by_hand_nothing_of_bazel_is_needed(tmp_path: Path) -> None:
     """`bazel run` sets none of the variables of tests."""
     program = _stand_in(tmp_path, "BM_a\n", MEASURED, "exit 0")

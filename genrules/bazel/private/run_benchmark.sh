@@ -50,7 +50,9 @@ shift
 
 end_where_placeholder "$placeholder"
 if [ -n "$original" ] && is_same "$module" "$original"; then
-  [ -z "$changed" ] || fail "the substitution did not take place: the whole program is the compiler's own, $changed is not"
+  if [ -n "$changed" ]; then
+    fail "the substitution did not take place: the whole model is the same code as the compiler's own, $changed is not"
+  fi
   echo "note: the same code as the compiler's own"
 fi
 
