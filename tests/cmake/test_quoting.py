@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,12 +19,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from cmake_project import Generator, Project, find_program
-from dispatchgen.extract.schema import BackendDispatches, Call
+from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
 from dispatchgen.lock.schema import Lock, MadeFrom
-from dispatchgen.manifest.suite import Backend, Device, Source
+from dispatchgen.manifest.suite import Backend, Device, Selector, Source, Substitution
 from dispatchgen.render.cmake import render_cmake
-from dispatchgen.render.quote import SHELL_OPERATORS, cmake_string, ctest_refusal, refusal
-from suite_folder import layers_model
+from dispatchgen.render.quote import SHELL_OPERATORS, cmake_string, command_refusal, ctest_refusal, refusal
+from suite_folder import HOST, layers_model
 
 #: Everything that means something to CMake, its lists, generator expressions, shells, Make or Ninja, and some text.
 _ALPHABET = "$<>{}()[];\"'\\@#%&|`~!*?:=,.+-^_/ aZ09\té漢\U0001f600"
@@ -64,7 +66,7 @@ if arguments == ["--version"]:
 with open({log!r}, "a") as log:
     log.write(json.dumps([os.path.basename(sys.argv[0]), *arguments]) + "\\n")
 for flag, value in zip(arguments, arguments[1:]):
-    if flag == "-o" and value.endswith(".mlir.new"):
+    if flag == "-o" and value.endswith((".mlir.new", ".o")):
         open(value, "w").close()
 for argument in arguments:
     if argument.startswith("--benchmark_out="):
@@ -77,7 +79,7 @@ for argument in arguments:
 def recorder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with stand-ins of IREE's programs, which write down their arguments in `log` there."""
     folder = tmp_path_factory.mktemp("recorder")
-    for name in ("iree-compile", "iree-benchmark-module"):
+    for name in ("iree-compile", "iree-benchmark-module", "object-compiler"):
         program = folder / name
         program.write_text(_RECORDER.format(python=sys.executable, log=str(folder / "log")))
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
@@ -106,14 +108,14 @@ def test_every_string_is_what_cmake_reads(texts: list[str]) -> None:
     assert read == texts
 
 
-def _lock(model: str) -> Lock:
+def _lock(model: str, *dispatches: Dispatch) -> Lock:
     call = Call(name="static", function="main", shape="static", symbols={}, inputs=())
     return Lock(
         model=model,
         made_from=MadeFrom(source="", settings={}, compiler=""),
         entry=None,
         calls=(call,),
-        backends={"host": BackendDispatches(backend="host", dispatches=())},
+        backends={"host": BackendDispatches(backend="host", dispatches=dispatches)},
     )
 
 
@@ -155,8 +157,84 @@ def test_flags_arrive_as_they_were(texts: list[str], recorder: Path, checkout: P
 
 
 @pytest.mark.slow
+@settings(
+    max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate]
+)
+@given(texts=st.lists(_HOSTILE.filter(lambda text: command_refusal(text) is None), min_size=10, max_size=30))
+def test_commands_of_kernels_arrive_as_they_were(
+    texts: list[str], recorder: Path, checkout: Path, generator: Generator
+) -> None:
+    command = (str(recorder / "object-compiler"), *texts, "--in={source}", "-o", "{output}")
+    stem = _HOSTILE_NAME.replace("$<x> #", "")  # which the name of a file that CMake makes cannot hold
+    kernel = f"my kernels/{stem}.c"
+    settings = {"command": command, "inputs": (f"{kernel}.h",), "selectors": (Selector("d"),), "backends": ("host",)}
+    substitution = Substitution("s", "s", "object", kernel, **settings)  # type: ignore[arg-type]
+    with tempfile.TemporaryDirectory() as folder:
+        project = _project(
+            Path(folder), generator, recorder, checkout, HOST, _lock("m", _DISPATCH), substitutions=(substitution,)
+        )
+        (project.folder / "my kernels").mkdir()
+        for name in (kernel, f"{kernel}.h"):
+            (project.folder / name).touch()
+        project.configure()
+        project.build("iree-dispatch-prepare-m-host-s")
+        (call,) = _recorded(recorder)
+        made = project.build_dir / "m" / "host" / "substitutions" / "s" / f"{stem}.o"
+        assert made.is_file()
+        assert project.steps("iree-dispatch-prepare-m-host-s") == []
+    assert call[1:-3] == texts
+    assert call[-3:] == [f"--in={project.folder / kernel}", "-o", str(made.parent / "new" / made.name)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_headers_with_unusual_names_are_found_out(
+    tmp_path: Path, recorder: Path, checkout: Path, generator: Generator, compiler: str
+) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    # No ' and &, at which Ninja ends names that compilers tell, nor $ and #, with which Makefiles of CMake find nothing.
+    stem = "a (p) é漢, ~=+!@x@"
+    header = f"{stem}.h"
+    command = (compiler, "-c", "{source}", "-o", "{output}")
+    file = f"{stem}.c"
+    substitution = Substitution(
+        "s", "s", "object", file, command=command, selectors=(Selector("d"),), backends=("host",)
+    )
+    project = _project(
+        tmp_path / "the suite",
+        generator,
+        recorder,
+        checkout,
+        HOST,
+        _lock("m", _DISPATCH),
+        substitutions=(substitution,),
+    )
+    (project.folder / file).write_text(f'#include "{header}"\nint f(void) {{ return X; }}\n')
+    (project.folder / header).write_text("#define X 1\n")
+    project.configure()
+    target = "iree-dispatch-prepare-m-host-s"
+    built = [f"Building m/host/substitutions/s/{stem.split()[0]}"]
+    assert project.steps(target) == built
+    assert project.steps(target) == []
+    time.sleep(1.1)
+    (project.folder / header).write_text("#define X 2\n")
+    assert project.steps(target) == built
+    assert project.steps(target) == []
+
+
+_DISPATCH = Dispatch(
+    **dict.fromkeys(("name", "operation", "executable", "variant", "export"), "d"),
+    content="",
+    written=(),
+    benchmarks=(),
+)
+_HOSTILE_NAME = "a $HOME ${HOME} $<x> #1 100% 'q' \"d\" (p) {b} `touch x` & é漢, ~=+!*?@x@"
+
+
+@pytest.mark.slow
 def test_source_with_a_hostile_name_is_built(tmp_path: Path, checkout: Path, generator: Generator) -> None:
-    name = "a $HOME ${HOME} $<x> #1 100% 'q' \"d\" (p) {b} `touch x` & é漢, ~=+!*?@x@.mlir"
+    name = f"{_HOSTILE_NAME}.mlir"
     model = replace(layers_model("m"), source=Source(f"my models/{name}", "mlir"), labels=("$(touch x)", "a;b"))
     project = Project(tmp_path / "suite", generator, models=[model], environment={"PYTHONPATH": str(checkout)})
     project.write_layers("m", (8, 16))
@@ -174,7 +252,13 @@ def test_source_with_a_hostile_name_is_built(tmp_path: Path, checkout: Path, gen
 
 
 def _project(
-    folder: Path, generator: Generator, recorder: Path, checkout: Path, backend: Backend, **settings: object
+    folder: Path,
+    generator: Generator,
+    recorder: Path,
+    checkout: Path,
+    backend: Backend,
+    lock: Lock | None = None,
+    **settings: object,
 ) -> Project:
     project = Project(
         folder,
@@ -185,5 +269,5 @@ def _project(
         environment={"PYTHONPATH": str(checkout)},
     )
     project.write_layers("m", [4, 4])
-    (folder / "CMakeLists.txt").write_text(render_cmake(project.suite, {"m": _lock("m")}))
+    (folder / "CMakeLists.txt").write_text(render_cmake(project.suite, {"m": lock or _lock("m")}))
     return project
