@@ -101,24 +101,12 @@ def test_several_kernels_of_a_program(mlp: Built) -> None:
     assert result.startswith("4x32xf32=")
 
 
-def test_a_part_of_a_buffer(parts: Built) -> None:
-    *_, result = run_all(parts, sevens(parts, ["slow_memcpy"]), *_PARTS_INPUTS, device="local-sync")
-    assert result == f"6x8xi8={_grid(7)}"
-
-
 def _grid(written: int) -> str:
     """Six rows of eight twos, with something else in 2 x 3 elements at (3, 4)."""
     rows = [["2"] * 8 for _ in range(6)]
     for row in rows[3:5]:
         row[4:7] = [str(written)] * 3
     return "".join(f"[{' '.join(row)}]" for row in rows)
-
-
-def test_all_element_types(parts: Built) -> None:
-    texts = {dispatch: template(parts, dispatch) for dispatch in parts.dispatches}
-    results = run_all(parts, texts, *_PARTS_INPUTS, device="local-sync")
-    zeros = "[0 0 0 0 0 0 0 0]" * 6
-    assert results == ["5xf16=0 0 0 0 0", "5xi1=00 00 00 00 00", "3xi64=0 0 0", f"6x8xi8={zeros}"]
 
 
 @pytest.mark.parametrize("fused", ["false", "true"])

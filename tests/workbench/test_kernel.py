@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dispatchgen.errors import SubstitutionError
+from dispatchgen.cli.kernel_template import command
+from dispatchgen.errors import ManifestError, OutputError, SubstitutionError
 from dispatchgen.manifest import load_suite
 from dispatchgen.manifest.select import select
 from dispatchgen.substitute.kernel_fill import Language
@@ -16,23 +17,29 @@ from kernels import C_FLAGS, compile_c
 from support import RunCli
 
 
-def test_a_kernel_is_written_once(run_cli: RunCli, manifest: Path, tmp_path: Path) -> None:
+def kernel_template(*arguments: str | Path) -> None:
+    """Runs the command in this process."""
+    command.main([str(argument) for argument in arguments], standalone_mode=False)
+
+
+def test_a_kernel_is_written_once(manifest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = manifest.parent / "kernels" / "product.c"
-    command = ("kernel-template", "product", "--dispatch", "elementwise*", "--manifest", manifest, "--language", "c")
-    first = run_cli(*command, "-o", file)
-    assert (first.code, first.stdout, first.stderr) == (0, "", f"wrote {file}\n")
+    arguments = ("product", "--dispatch", "elementwise*", "--manifest", manifest, "--language", "c", "-o", file)
+    kernel_template(*arguments)
+    assert capsys.readouterr() == ("", f"wrote {file}\n")
     compile_c(tmp_path, file.read_text(), *C_FLAGS)
-    assert run_cli(*command, "-o", file).stderr == f"{file} is as it was\n"
+    kernel_template(*arguments)
+    assert capsys.readouterr() == ("", f"{file} is as it was\n")
     file.write_text("edited")
-    refused = run_cli(*command, "-o", file)
-    assert (refused.code, file.read_text()) == (2, "edited")
-    assert "--force" in refused.stderr
+    with pytest.raises(OutputError, match="--force"):
+        kernel_template(*arguments)
+    assert file.read_text() == "edited"
 
 
 def test_what_the_comment_says_is_a_manifest(run_cli: RunCli, manifest: Path) -> None:
     file = manifest.parent / "kernels" / "product.comp"
-    command = ("kernel-template", "product", "--dispatch", "elementwise_D_f32", "--manifest", manifest)
-    printed = run_cli(*command, "--backend", "vulkan").stdout
+    arguments = ("product", "--dispatch", "elementwise_D_f32", "--manifest", manifest, "--backend", "vulkan")
+    printed = run_cli("kernel-template", *arguments).stdout
     file.parent.mkdir()
     file.write_text(printed)
     lines = [line.removeprefix("// ") for line in printed.splitlines() if line.startswith("//   ")]
@@ -78,14 +85,13 @@ def test_no_backend_or_several(manifest: Path, backends: list[str], language: La
     assert message in str(caught.value)
 
 
-def test_errors_of_the_command(run_cli: RunCli, manifest: Path) -> None:
-    command = ("kernel-template", "--manifest", manifest, "--dispatch")
-    gpu = run_cli(*command, "matmul*", "layers", "--backend", "gfx942")
-    assert gpu.code == 2
-    assert "there is no template of kernels for these backends" in gpu.stderr
-    several = run_cli(*command, "matmul*", "layers", "--backend", "cpu")
-    assert several.code == 2
-    assert "a kernel is for one dispatch; matmul* names" in several.stderr
-    unknown = run_cli(*command, "matmull", "layers", "--backend", "cpu")
-    assert unknown.code == 2
-    assert "matmull" in unknown.stderr
+@pytest.mark.parametrize(
+    ("dispatch", "error", "message"),
+    [
+        ("matmul*", ManifestError, r"a kernel is for one dispatch; matmul\* names"),
+        ("nothing", SubstitutionError, "nothing"),
+    ],
+)
+def test_one_dispatch_is_named(dispatch: str, error: type[Exception], message: str, manifest: Path) -> None:
+    with pytest.raises(error, match=message):
+        kernel_template("layers", "--dispatch", dispatch, "--manifest", manifest, "--backend", "cpu")
