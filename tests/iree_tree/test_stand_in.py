@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from cmake_project import Project
-from dispatchgen.manifest.suite import Backend, Device, Preset
+from dispatchgen.manifest.suite import Backend, Device, Preset, Selector, Substitution
 from iree_plugin_build import PluginBuild, has_c_compiler, passed, write_plugin
+from substituted_suite import FIRST, KERNEL, write_files
 from suite_folder import HOST, layers_model
 from support import IreeTools
 
@@ -55,7 +56,11 @@ def _build(folder: Path, suites: list[Project], tools: IreeTools, **definitions:
     source.mkdir()
     for path in _SOURCE.iterdir():
         (source / path.name).write_text(path.read_text())
-    programs = {"WHEEL_COMPILE": tools.compile, "WHEEL_BENCHMARK_MODULE": tools.benchmark_module}
+    programs = {
+        "WHEEL_COMPILE": tools.compile,
+        "WHEEL_BENCHMARK_MODULE": tools.benchmark_module,
+        "WHEEL_RUN_MODULE": tools.run_module,
+    }
     plugins = [suite.folder for suite in suites]
     return PluginBuild(
         source, folder / "build", plugins, {"Python3_EXECUTABLE": sys.executable, **programs, **definitions}
@@ -193,3 +198,31 @@ def test_two_plugins_of_one_package_are_an_error(suites: list[Project], iree_too
     said = build.configure(check=False)
     assert "two plug-ins have the package dispatch_benchmarks/one:" in said
     assert str(suites[0].folder) in said and str(tmp_path / "one") in said
+
+
+def test_substitutions_have_targets_and_tests_of_the_package(tmp_path: Path, iree_tools: IreeTools) -> None:
+    command = ("cc", "-O2", "-ffreestanding", "-fPIC", "-fno-stack-protector", "-c", "{source}", "-o", "{output}")
+    settings = {"command": command, "selectors": (Selector(FIRST),), "backends": ("host",), "tolerance": 1e-4}
+    substitution = Substitution("c", "c", "object", "matmul.c", **settings)  # type: ignore[arg-type]
+    suite = Project(
+        tmp_path / "three",
+        backends=(HOST,),
+        models=[layers_model("m", substitutions=(substitution,))],
+    )
+    suite.write_layers("m", (8, 16))
+    write_files(suite.folder, {"matmul.c": KERNEL, "scale.h": "#define SCALE 1.0f\n"})
+    suite.lock()
+    write_plugin(suite)
+    build = _build(tmp_path, [suite], iree_tools, IREE_LLD_BINARY=str(iree_tools.lld))
+    build.configure()
+    target = "dispatch_benchmarks_three_m_host.substitutions.c"
+    of_target = build.commands(target)
+    assert of_target.count("-m dispatchgen substitute ") == 1
+    assert of_target.count(f"--iree-llvmcpu-embedded-linker-path={iree_tools.lld}") == 5
+    assert {f"{target}.{FIRST}", f"{target}.model", "dispatch_benchmarks_three_m_host"} <= build.targets()
+    assert "three/m/host/model.vmfb" not in of_target, "the compiler's own code"
+    assert "dispatch_benchmarks" not in build.commands("all")
+    build.build(target)
+    log = build.test("-L", "^substitution=c$", "-j2")
+    assert passed(log) == 5, log
+    assert f"dispatch_benchmarks/three/m/host/local-sync/substitutions/c/{FIRST}/check" in log
