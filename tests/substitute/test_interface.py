@@ -28,8 +28,8 @@ def test_a_dumped_executable(product: Built, phase: str) -> None:
     assert executable.phase == phase
     assert not executable.is_external
     (export,) = executable.exports
-    assert executable.export("main_dispatch_0_elementwise_D_f32") == export
-    assert executable.export("main_dispatch_0") is None
+    assert export.name == "main_dispatch_0_elementwise_D_f32"
+    assert executable.functions == (export.name,)
     assert (export.ordinal, export.workload, export.layout.constants) == (0, 2, 4)
     assert export.layout.bindings == (_READ, _READ, _WRITTEN)
     assert export.layout.flags == "Indirect"

@@ -89,10 +89,6 @@ class Executable:
         """Symbol of the first variant; empty where there is none."""
         return self.variants[0] if self.variants else ""
 
-    def export(self, name: str) -> Export | None:
-        """The export of that name."""
-        return next((export for export in self.exports if export.name == name), None)
-
 
 def read_executables(module: ir.Operation, symbol: str | None = None) -> list[Executable]:
     """The executables at the top of a parsed module; only the one of that symbol where it is given."""
