@@ -188,3 +188,46 @@ def test_edited_executable_and_tuning_spec_compile_what_they_change(built: Proje
         *(f"Compiling tuned/{FIRST}.vmfb", "Compiling tuned/model.vmfb"),
     )
     assert built.steps() == []
+
+
+_VULKAN_MANIFEST = f"""\
+version: 1
+backends:
+  gpu: {{target_device: vulkan, devices: [vulkan]}}
+models:
+  m:
+    source: models/m.mlir
+    run: {{min_time: 1x}}
+    substitutions:
+      glsl: {{dispatch: {FIRST}, object: matmul.comp, workgroups: "() -> (16, 1, 1)", check: {{tolerance: 1.0e-4}}}}
+"""
+_VULKAN_KERNEL = """\
+#version 450
+layout(local_size_x = 4) in;
+layout(set = 0, binding = 0) readonly buffer A { float a[]; };
+layout(set = 0, binding = 1) readonly buffer B { float b[]; };
+layout(set = 0, binding = 2) writeonly buffer C { float c[]; };
+void main() {
+  uint i = gl_LocalInvocationID.x, j = gl_WorkGroupID.x;
+  float sum = 0.0;
+  for (uint k = 0; k < 8; ++k) sum += a[i * 8 + k] * b[k * 16 + j];
+  c[i * 16 + j] = sum;
+}
+"""
+
+
+@pytest.mark.lavapipe
+@pytest.mark.skipif(shutil.which("glslangValidator") is None, reason="no glslangValidator")
+def test_kernel_of_a_gpu(tmp_path: Path, checkout: Path) -> None:
+    write_layers(tmp_path)
+    write_files(tmp_path, {"benchmarks.yaml": _VULKAN_MANIFEST, "matmul.comp": _VULKAN_KERNEL})
+    lock_and_generate(tmp_path, "cmake")
+    project = Project(tmp_path, environment={"PYTHONPATH": str(checkout)})
+    project.configure()
+    project.build("iree-dispatch-benchmarks-m-gpu-glsl")
+    outcome = project.test("-V", "-L", "substitution=glsl")
+    assert "100% tests passed" in outcome.stdout, outcome.stdout
+    assert f"{FIRST}: agrees" in outcome.stdout
+    path = tmp_path / "matmul.comp"
+    path.write_text(path.read_text() + "// A comment.\n")
+    assert project.steps("iree-dispatch-benchmarks-m-gpu-glsl") == ["Building m/gpu/substitutions/glsl/matmul.spv"]
