@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from dispatchgen.errors import Problem, SubstitutionError
 from dispatchgen.extract.schema import Dispatch
+from dispatchgen.manifest.objects import DEFAULT_COMMANDS
 from dispatchgen.substitute.kernel_fill import Language, declare, fills
 from dispatchgen.substitute.kernel_interface import KernelInterface
 from dispatchgen.substitute.sizes import c_text, glsl_text
@@ -22,10 +23,6 @@ from dispatchgen.substitute.sizes import c_text, glsl_text
 LANGUAGES: dict[str, Language] = {"llvm-cpu": "c", "vulkan-spirv": "glsl"}
 #: Suffix of a kernel's file.
 SUFFIXES: dict[Language, str] = {"c": ".c", "glsl": ".comp"}
-_COMMANDS: dict[Language, str] = {
-    "c": "cc -O2 -ffreestanding -fPIC -fno-stack-protector -fvisibility=hidden -c {source} -o {output}",
-    "glsl": "glslangValidator -V --target-env vulkan1.1 {source} -o {output}",
-}
 #: How many benchmarks are listed.
 _BENCHMARKS_SHOWN = 8
 
@@ -101,7 +98,8 @@ def _header(interface: KernelInterface, dispatch: Dispatch, naming: Naming, lang
         f"          # workgroups: ({inputs}) -> ({last}, 1, 1)",
     )
     yield ""
-    yield f"It is compiled with: {_COMMANDS[language]}"
+    _, command = DEFAULT_COMMANDS[SUFFIXES[language]]
+    yield f"It is compiled with: {' '.join(command)}"
     if dispatch.benchmarks and interface.workload:
         yield ""
         yield "Workload of the benchmarks:"

@@ -8,18 +8,19 @@ from pathlib import Path
 from dispatchgen.errors import Place, Problem, SubstitutionError
 from dispatchgen.extract.schema import Dispatch
 from dispatchgen.manifest.names import show, show_all
+from dispatchgen.manifest.objects import code_generator
 from dispatchgen.manifest.suite import Backend, Suite
 from dispatchgen.substitute.kernel_fill import Language
 from dispatchgen.substitute.kernel_interface import kernel_interface
 from dispatchgen.substitute.kernel_template import SUFFIXES, Naming, kernel_text
 from dispatchgen.workbench.session import Session
 
+_LANGUAGES: dict[str | None, Language] = {"llvm-cpu": "c", "vulkan": "glsl"}
+
 
 def language_of(backend: Backend) -> Language | None:
     """The language of kernels for a backend; None: there is no template."""
-    if backend.target_device == "vulkan":
-        return "glsl"
-    return "c" if backend.local_backend == "llvm-cpu" else None
+    return _LANGUAGES.get(code_generator(backend))
 
 
 def with_template(suite: Suite, language: Language | None) -> Suite:
