@@ -193,7 +193,7 @@ def test_headers_with_unusual_names_are_found_out(
 ) -> None:
     if shutil.which(compiler) is None:
         pytest.skip(f"no {compiler}")
-    # No ' and &, at which Ninja ends names that compilers tell, nor $ and #, with which Makefiles of CMake find nothing.
+    # No ' and &, at which Ninja ends names that compilers tell; no $ and #, of which CMake's Makefiles find nothing.
     stem = "a (p) é漢, ~=+!@x@"
     header = f"{stem}.h"
     command = (compiler, "-c", "{source}", "-o", "{output}")

@@ -29,8 +29,11 @@ from support import IreeTools
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler `cc`")]
 
+#: A flag that both programs know, and one of benchmarks alone.
+_RUN_FLAGS = "devices: {local-sync: {run_flags: [--print_statistics=false, --benchmark_counters_tabular=false]}}"
+
 _MANIFEST = f"""\
-{HEAD}
+{HEAD.replace("devices: [local-sync]", _RUN_FLAGS)}
 models:
   m:
     source: models/m.mlir
