@@ -90,3 +90,13 @@ def test_paths_in_flags_are_those_of_the_folder_that_the_compiler_runs_in(manife
     for session in sessions(find_tools(), narrowed(manifest, "layers")):
         assert f"{flag}={manifest.parent / 'spec.mlir'}" in session.flags()
         assert f"{flag}=../../spec.mlir" in session.flags(manifest.parent / "deep" / "er")
+
+
+def test_a_dispatch_that_is_skipped_has_its_reason(manifest: Path, models_dir: Path) -> None:
+    (manifest.parent / "product.mlir").write_text((models_dir / "nonzero.mlir").read_text())
+    manifest.write_text(manifest.read_text().replace("[Nxf32, Nxf32]", "[Nxf32]"))
+    selection = Selection(("main_dispatch_1",))
+    for session in sessions(find_tools(), narrowed(manifest, "product", "cpu")):
+        assert selection.of(session) == []
+    with pytest.raises(SubstitutionError, match="its size depends on"):
+        selection.check()

@@ -163,7 +163,8 @@ class Selection:
         names: set[str] = set()
         for text in self.texts:
             try:
-                names |= {dispatch.name for dispatch in select_dispatches([Selector(text)], session.dispatches)}
+                found = select_dispatches([Selector(text)], session.dispatches, session.extraction.lock.skipped)
+                names |= {dispatch.name for dispatch in found}
                 self._found.add(text)
             except SubstitutionError as error:
                 place = f"model {session.model.name} on backend {session.backend.name}"
