@@ -6,7 +6,7 @@
 
 """Runs iree-compile."""
 
-# Starts a program in a folder: see compile_module().
+# Starts a program in a folder.
 RUN_IN_ATTR = attr.label(
     default = "//private:run_in",
     cfg = "exec",

@@ -40,7 +40,8 @@ def _module_impl(ctx):
             model = extract.model,
             name = name,
             original = ctx.attr.original[IreeDispatchModuleInfo].vmfb if ctx.attr.original else None,
-            placeholder = src if ctx.attr.dispatch and extract.drift else None,
+            # Of the program without substitutions there is always something to run.
+            placeholder = src if extract.drift and (ctx.attr.dispatch or extract.substitution) else None,
             substitution = extract.substitution,
             tools = extract.tools,
             vmfb = vmfb,

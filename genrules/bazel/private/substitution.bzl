@@ -6,7 +6,7 @@
 
 """Puts substitutes in place of dispatches, in benchmark modules and in the whole program."""
 
-load(":compile.bzl", "configure", "with_files")
+load(":compile.bzl", "RUN_IN_ATTR", "configure", "with_files")
 load(":providers.bzl", "IreeDispatchExtractInfo", "IreeDispatchSubstitutionInfo", "module_folder")
 load(":substitution_object.bzl", "add_objects")
 
@@ -246,6 +246,7 @@ iree_dispatch_substitution = rule(
             doc = "Id of the substitution.",
             mandatory = True,
         ),
+        "_run_in": RUN_IN_ATTR,
     },
     provides = [IreeDispatchExtractInfo, IreeDispatchSubstitutionInfo],
 )

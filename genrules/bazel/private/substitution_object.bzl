@@ -32,26 +32,34 @@ def add_objects(ctx, folder, targets, files):
         else:
             stem = source.basename[:-len(source.extension) - 1]
             objects[target.path] = ctx.actions.declare_file("%s/%s.%s" % (folder, stem, ctx.attr.object_suffix))
-            _add_command(ctx, source, objects[target.path])
+            _add_command(ctx, source, target.path, objects[target.path])
     return objects
 
-def _add_command(ctx, source, output):
-    """Adds the action that runs `command`.
+def _add_command(ctx, source, path, output):
+    """Adds the action that runs `command`, in the folder of the package, as CMake runs it in that of the manifest.
 
     The program is any that the user has: it is looked for on the PATH that actions have, which `--action_env=PATH` sets, and
     is no input. Where it is a file of the package it is one.
+
+    Args:
+      ctx: of iree_dispatch_substitution.
+      source: File.
+      path: string, of the source in the package.
+      output: File.
     """
-    inputs = {target.label.name: target.files.to_list()[0] for target in ctx.attr.inputs}
+    folder = source.path[:-len(path)]
+    top = "../" * folder.count("/")
     words = [
-        inputs[word].path if word in inputs else word.replace("{source}", source.path).replace("{output}", output.path)
+        word.replace("{source}", path).replace("{output}", top + output.path)
         for word in ctx.attr.command
     ]
     args = ctx.actions.args()
-    args.add_all(words[1:])
+    args.add(folder or ".")
+    args.add_all(words)
     ctx.actions.run(
-        executable = inputs.get(ctx.attr.command[0], words[0]),
+        executable = ctx.executable._run_in,
         arguments = [args],
-        inputs = [source] + inputs.values(),
+        inputs = [source] + ctx.files.inputs,
         outputs = [output],
         use_default_shell_env = True,
         mnemonic = "IreeDispatchObject",
