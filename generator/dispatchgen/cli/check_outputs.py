@@ -31,9 +31,9 @@ def command(
 ) -> None:
     """Compare what a substitute computes with what the compiler's own kernel does.
 
-    MODULE is a compiled check module. Both kernels run on the same data. FLAGs are for iree-run-module. Exits 1 where
-    the outputs differ by more than the tolerance, or a kernel fails. Where the device is absent, prints what
-    iree-run-module says and exits 1.
+    MODULE is a compiled check module. Both kernels run on the same data. FLAGs are those of the device; what
+    iree-run-module does not know is left out. Exits 1 where the outputs differ by more than the tolerance, or a kernel
+    fails. Where the device is absent, prints what iree-run-module says and exits 1.
     """
     from dispatchgen.results import agreement
 

@@ -31,6 +31,8 @@ from dispatchgen.substitute.agreement import (
     outputs,
 )
 
+#: How the flags start, without dashes, that iree-benchmark-module alone has.
+_BENCHMARK_FLAGS = ("benchmark_", "batch_", "time_unit")
 #: What the bytes around a binding hold.
 _GUARD_BYTE = b"\x5a"
 #: Longest part of a failed program's output that is kept, in characters.
@@ -43,7 +45,7 @@ class Checker:
 
     program: Path  #: iree-run-module.
     device: str  #: Value of `--device=`.
-    run_flags: tuple[str, ...] = ()
+    run_flags: tuple[str, ...] = ()  #: As benchmarks have them; what iree-run-module does not know is left out.
     timeout: float | None = None  #: Of one process, in seconds.
 
 
@@ -93,7 +95,8 @@ def _check(checker: Checker, module: Path, benchmark: CheckedBenchmark, guard: i
     returned = list(outputs(benchmark))
     with tempfile.TemporaryDirectory(prefix="dispatchgen-") as name:
         folder = Path(name)
-        command = [str(checker.program), f"--device={checker.device}", *checker.run_flags, f"--module={module}"]
+        flags = [flag for flag in checker.run_flags if not flag.lstrip("-").startswith(_BENCHMARK_FLAGS)]
+        command = [str(checker.program), f"--device={checker.device}", *flags, f"--module={module}"]
         command.append(f"--function={benchmark.name}")
         for number, data in enumerate(before):
             (folder / f"in{number}.bin").write_bytes(data)

@@ -30,9 +30,6 @@ from dispatchgen.results.substitutes import (
 )
 from dispatchgen.substitute.variants import Variant
 
-#: How the flags start that only iree-benchmark-module has.
-_BENCHMARK_FLAGS = ("benchmark_", "batch_", "time_unit")
-
 #: Called before each process with the number of processes that have ended, of how many, and what starts now.
 OnStart = Callable[[int, int, str], None]
 
@@ -111,7 +108,7 @@ def _run_backend(
     index = _read_index(tree.index(model.id, backend.id))
     for device in backend.devices:
         runner = Runner(programs.iree_benchmark_module, device, model.run, programs.timeout)
-        checker = Checker(programs.iree_run_module, device.uri, _run_module_flags(device), programs.timeout)
+        checker = Checker(programs.iree_run_module, device.uri, device.run_flags, programs.timeout)
         run = _DeviceRun(plan, Built(tree, state, model.id, backend.id), session, model, index, runner, checker)
         absent = session.absent.get((device.uri, device.run_flags)) or run.all_calls()
         if absent is not None:
@@ -254,11 +251,6 @@ def _explained(reason: str, dispatch: Dispatch) -> str:
 def device_used(device: Device) -> DeviceUsed:
     """A device as the results name it."""
     return DeviceUsed(id=device.id, uri=device.uri, run_flags=device.run_flags)
-
-
-def _run_module_flags(device: Device) -> tuple[str, ...]:
-    """The run flags that iree-run-module has too: all but those on benchmarking."""
-    return tuple(flag for flag in device.run_flags if not flag.lstrip("-").startswith(_BENCHMARK_FLAGS))
 
 
 def parameter_flags(model: Model, root: Path) -> Iterable[str]:
