@@ -87,7 +87,7 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
     except DispatchgenError as error:
         raise_all([*([DispatchgenError(*problems)] if problems else []), error])
         raise
-    failures = tuple(_build_failures(report, unlocked))
+    failures = (*_build_failures(report, unlocked), *results.build_failures)
     return Outcome(results.model_copy(update={"build_failures": failures}), problems)
 
 

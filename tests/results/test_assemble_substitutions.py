@@ -5,8 +5,9 @@ from __future__ import annotations
 from dispatchgen.results.assemble import Measured
 from dispatchgen.results.assemble_substitutions import substitution_result
 from dispatchgen.results.benchmark import Outcome
+from dispatchgen.results.proof import Same
 from dispatchgen.results.schema import Agreement, CallResult, SubstitutionResult, WholeModel
-from dispatchgen.results.substitutes import Same, Substitute, SubstitutedModel
+from dispatchgen.results.substitutes import Substitute, SubstitutedModel
 from dispatchgen.results.verdict import verdict
 from dispatchgen.substitute.schema import Substituted
 from dispatchgen.substitute.select import Target

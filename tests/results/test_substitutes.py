@@ -12,7 +12,8 @@ from dispatchgen.extract.schema import Benchmark, Call, Dispatch
 from dispatchgen.manifest.suite import Device, RunSettings
 from dispatchgen.results.agreement import Checker
 from dispatchgen.results.benchmark import Runner
-from dispatchgen.results.substitutes import Built, Substitute, run_substitute, run_substituted_model
+from dispatchgen.results.proof import Built, notes
+from dispatchgen.results.substitutes import Substitute, run_substitute, run_substituted_model
 from dispatchgen.substitute.schema import Substituted
 from dispatchgen.substitute.select import Target
 from dispatchgen.substitute.variants import Variant
@@ -138,3 +139,14 @@ def test_a_whole_model_must_differ_where_a_dispatch_does(built: Built, runner: R
     assert failure() == "the same"
     built.dispatch("a", "s").unlink()
     assert failure() == "the same", "there is nothing that says otherwise"
+
+
+def test_what_is_the_same_is_noted_without_being_run(built: Built) -> None:
+    assert [*notes(built, _VARIANT), *notes(built, _COMBINATION)] == []
+    built.dispatch("a", "s").write_text("a")
+    built.whole_model("s").write_text("model")
+    assert list(notes(built, _VARIANT)) == [
+        "s: same a: compiles to the compiler's own code",
+        "s: whole model: the compiler's own, byte for byte",
+    ]
+    assert list(notes(built, _COMBINATION)) == []

@@ -91,8 +91,10 @@ def test_an_absent_device_is_named_with_where_to_find_those_there_are() -> None:
     text = printed(results(not_run=(absent, absent)))
     assert text.count("device sync (local-sync) is absent: no\n") == 2
     assert text.count("`dispatchgen doctor` lists the devices") == 1
-    compiled = NotRun(model="m", backend="cpu", device=None, cause="compile-only", reason="no")
-    assert "dispatchgen doctor" not in printed(results(not_run=(compiled,)))
+    compiled = NotRun(model="m", backend="cpu", device=None, cause="compile-only", reason="no", notes=("s: same a",))
+    text = printed(results(not_run=(compiled,)))
+    assert "dispatchgen doctor" not in text
+    assert "skipped: m on cpu: built, not run: no\n  s: same a\n" in text
 
 
 def test_a_whole_run_is_judged() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from dispatchgen import __version__
-from dispatchgen.buildtree.layout import BuildTree
+from dispatchgen.buildtree.layout import SUBSTITUTE_MODEL, BuildTree
 from dispatchgen.buildtree.state import BuildState
 from dispatchgen.errors import OutputError, Place, Problem
 from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
@@ -20,9 +20,20 @@ from dispatchgen.results.agreement import Checker
 from dispatchgen.results.assemble_substitutions import substitution_result
 from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches, run_model
 from dispatchgen.results.plan import Plan
-from dispatchgen.results.schema import CallResult, DeviceUsed, Host, NotRun, Results, Settings, Timing, WholeModel
+from dispatchgen.results.proof import Built, examine_model, notes
+from dispatchgen.results.schema import (
+    BuildFailure,
+    CallResult,
+    Cause,
+    DeviceUsed,
+    Host,
+    NotRun,
+    Results,
+    Settings,
+    Timing,
+    WholeModel,
+)
 from dispatchgen.results.substitutes import (
-    Built,
     Substitute,
     SubstitutedModel,
     run_substitute,
@@ -55,11 +66,31 @@ class _Session:
     calls: list[CallResult] = field(default_factory=list)
     not_run: list[NotRun] = field(default_factory=list)
     host: Host | None = None
+    #: By model, backend and variant: what is not what it should be, though it was built; of what is not run.
+    unproved: dict[tuple[str, str, str], BuildFailure] = field(default_factory=dict)
     absent: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)  #: (URI, run flags) -> why.
 
     def start(self, what: str) -> None:
         self.on_start(self.done, self.total, what)
         self.done += 1
+
+    def leave(
+        self, built: Built, variants: Sequence[Variant], cause: Cause, reason: str, device: Device | None = None
+    ) -> None:
+        """Notes why what was built is not run, and what its modules show all the same."""
+        seen = [note for variant in variants for note in notes(built, variant)]
+        self.not_run.append(_not_run(built, cause, reason, device, seen))
+        for variant in variants:
+            failure = examine_model(built, variant).failure
+            if failure is not None and built.why_not(built.whole_model(variant.id)) is None:
+                self.unproved[built.model, built.backend, variant.id] = BuildFailure(
+                    step=SUBSTITUTE_MODEL,
+                    model=built.model,
+                    backend=built.backend,
+                    dispatch=None,
+                    substitution=variant.id,
+                    reason=failure,
+                )
 
 
 def collect(plan: Plan, programs: Programs, tree: BuildTree, state: BuildState, on_start: OnStart) -> Results:
@@ -80,7 +111,7 @@ def collect(plan: Plan, programs: Programs, tree: BuildTree, state: BuildState, 
         host=session.host,
         calls=tuple(session.calls),
         not_run=tuple(session.not_run),
-        build_failures=(),
+        build_failures=tuple(session.unproved.values()),
     )
 
 
@@ -93,30 +124,29 @@ def _run_backend(
     model: Model,
     backend: Backend,
 ) -> None:
+    built = Built(tree, state, model.id, backend.id)
     broken = state.models.get((model.id, backend.id))
-    if not backend.devices and broken is None:
-        reason = "the manifest names no device to run on"
-        session.not_run.append(
-            NotRun(model=model.id, backend=backend.id, device=None, cause="compile-only", reason=reason)
-        )
-        return
     if broken is not None:
-        session.not_run.append(
-            NotRun(model=model.id, backend=backend.id, device=None, cause="build-failed", reason=broken)
-        )
+        session.not_run.append(_not_run(built, "build-failed", broken))
+        return
+    variants = plan.variants_of(model.id, backend.id)
+    if not backend.devices:
+        session.leave(built, variants, "compile-only", "the manifest names no device to run on")
         return
     index = _read_index(tree.index(model.id, backend.id))
     for device in backend.devices:
         runner = Runner(programs.iree_benchmark_module, device, model.run, programs.timeout)
         checker = Checker(programs.iree_run_module, device.uri, device.run_flags, programs.timeout)
-        run = _DeviceRun(plan, Built(tree, state, model.id, backend.id), session, model, index, runner, checker)
+        run = _DeviceRun(plan, built, session, model, index, runner, checker)
         absent = session.absent.get((device.uri, device.run_flags)) or run.all_calls()
         if absent is not None:
             session.absent[device.uri, device.run_flags] = absent
-            used = device_used(device)
-            session.not_run.append(
-                NotRun(model=model.id, backend=backend.id, device=used, cause="absent-device", reason=absent)
-            )
+            session.leave(built, variants, "absent-device", absent, device)
+
+
+def _not_run(built: Built, cause: Cause, reason: str, device: Device | None = None, seen: Sequence[str] = ()) -> NotRun:
+    used = None if device is None else device_used(device)
+    return NotRun(model=built.model, backend=built.backend, device=used, cause=cause, reason=reason, notes=tuple(seen))
 
 
 class _Absent(Exception):

@@ -206,16 +206,22 @@ class CallResult(_Data):
     )
 
 
+Cause = Literal["absent-device", "compile-only", "build-failed"]
+
+
 class NotRun(_Data):
     """A model on a backend and, unless null, a device, of which nothing was run."""
 
     model: str = Field(description="Id of the model.")
     backend: str = Field(description="Id of the backend.")
     device: DeviceUsed | None = Field(description="Null: none of its devices.")
-    cause: Literal["absent-device", "compile-only", "build-failed"] = Field(
+    cause: Cause = Field(
         description="`absent-device`, `compile-only` (the manifest names no device) or `build-failed`."
     )
     reason: str = Field(description="Why, for people.")
+    notes: tuple[str, ...] = Field(
+        default=(), description="Which of its substitutions are the compiler's own code, told by what was built."
+    )
 
 
 class BuildFailure(_Data):

@@ -8,10 +8,9 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from dispatchgen.results.proof import SAME_TEXT
 from dispatchgen.results.schema import Agreement, SubstitutedDispatch, SubstitutionResult, WholeModel
 from dispatchgen.results.text import NOTHING, format_seconds, indented
-
-_SAME = {"text": "the compiler's own kernel, word for word", "code": "compiles to the compiler's own code"}
 
 
 def render_substitution(result: SubstitutionResult, original: WholeModel) -> Iterator[RenderableType]:
@@ -69,7 +68,7 @@ def _summary(result: SubstitutionResult, original: WholeModel) -> Iterator[str]:
         yield f"{before}with {result.name} {format_seconds(model.timing.seconds)}{ratio}"
     for row in result.dispatches:
         if row.same is not None:
-            yield f"  same {row.benchmark}: {_SAME[row.same]}"
+            yield f"  same {row.benchmark}: {SAME_TEXT[row.same]}"
         if row.failure is not None:
             yield indented(f"  failed {row.benchmark}: ", row.failure)
         for difference in row.target_differences:

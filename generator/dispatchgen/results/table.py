@@ -33,6 +33,7 @@ def not_measured(results: Results) -> Iterator[str]:
     """A line or more for each model that was not run and each step of the build that failed, with what to do."""
     for missing in results.not_run:
         yield _not_run(missing)
+        yield from (f"  {note}" for note in missing.notes)
     if any(missing.cause == "absent-device" for missing in results.not_run):
         yield "`dispatchgen doctor` lists the devices that there are"
     for failure in results.build_failures:

@@ -13,7 +13,7 @@ _SHAPED = re.compile(r"(?:memref|tensor|vector)<(?:(?:\?|\d+)x)*(?P<element>[A-Z
 _INDEX_CASTS = ("arith.index_cast", "arith.index_castui")
 _SHIFTS = ("arith.shli", "arith.shrsi", "arith.shrui")
 #: Operations that take integers from memory as positions without a cast that is seen in this phase.
-_INDEXING = re.compile(r"iree_linalg_ext\.(scatter|gather|map_gather|map_scatter)|tensor\.(gather|scatter)")
+_INDEXING = re.compile(r"(iree_linalg_ext|iree_vector_ext|tensor|vector)\.\w*(gather|scatter)\w*")
 
 
 def element_of(type_: str) -> str | None:
