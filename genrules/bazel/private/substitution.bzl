@@ -6,9 +6,9 @@
 
 """Puts substitutes in place of dispatches, in benchmark modules and in the whole program."""
 
-load(":compile.bzl", "RUN_IN_ATTR", "configure", "with_files")
+load(":compile.bzl", "configure", "with_files")
 load(":providers.bzl", "IreeDispatchExtractInfo", "IreeDispatchSubstitutionInfo", "module_folder")
-load(":substitution_object.bzl", "add_objects")
+load(":substitution_object.bzl", "MAKE_OBJECT_ATTR", "add_objects")
 
 # Where iree-compile looks for objects, from the folder of a substitution: the folder that all substitutions lie in.
 _SEARCH_PATH = "--iree-hal-executable-object-search-path=.."
@@ -246,7 +246,7 @@ iree_dispatch_substitution = rule(
             doc = "Id of the substitution.",
             mandatory = True,
         ),
-        "_run_in": RUN_IN_ATTR,
+        "_make_object": MAKE_OBJECT_ATTR,
     },
     provides = [IreeDispatchExtractInfo, IreeDispatchSubstitutionInfo],
 )

@@ -6,11 +6,17 @@
 
 """The objects of substitutions: files of the package, or made of them by a command."""
 
+MAKE_OBJECT_ATTR = attr.label(
+    default = "//private:make_object",
+    cfg = "exec",
+    executable = True,
+)
+
 def add_objects(ctx, folder, targets, files):
     """Adds the actions that put a substitution's objects where iree-compile finds them.
 
     Args:
-      ctx: of iree_dispatch_substitution.
+      ctx: of a rule whose attribute `_make_object` is MAKE_OBJECT_ATTR.
       folder: string, of the substitution in the package's folder of outputs.
       targets: list of struct(dispatch, kind, path).
       files: dict of string to File: path in the package -> the file.
@@ -42,22 +48,17 @@ def _add_command(ctx, source, path, output):
     is no input. Where it is a file of the package it is one.
 
     Args:
-      ctx: of iree_dispatch_substitution.
+      ctx: of the rule.
       source: File.
       path: string, of the source in the package.
       output: File.
     """
-    folder = source.path[:-len(path)]
-    top = "../" * folder.count("/")
-    words = [
-        word.replace("{source}", path).replace("{output}", top + output.path)
-        for word in ctx.attr.command
-    ]
     args = ctx.actions.args()
-    args.add(folder or ".")
-    args.add_all(words)
+    args.add(source.path[:-len(path)] or ".")
+    args.add(output)
+    args.add_all([word.replace("{source}", path) for word in ctx.attr.command])
     ctx.actions.run(
-        executable = ctx.executable._run_in,
+        executable = ctx.executable._make_object,
         arguments = [args],
         inputs = [source] + ctx.files.inputs,
         outputs = [output],

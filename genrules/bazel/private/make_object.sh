@@ -1,0 +1,32 @@
+#!/bin/sh
+# Copyright 2026 The dispatchgen Authors
+#
+# Licensed under the Apache License v2.0 with LLVM Exceptions.
+# See https://llvm.org/LICENSE.txt for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# make_object.sh <folder> <output> <program> <arguments>...
+#
+# Starts a user's command in a folder. In its words, `{output}` is the file to write, a path that is relative to where this is
+# started: from the folder there may be no way back, as it may be a link.
+
+output=$PWD/$2
+cd "$1" || exit
+shift 2
+for rest; do
+  shift
+  word=
+  while :; do
+    case $rest in
+      *'{output}'*) word=$word${rest%%'{output}'*}$output rest=${rest#*'{output}'} ;;
+      *) break ;;
+    esac
+  done
+  set -- "$@" "$word$rest"
+done
+
+# Compilers write the name of the folder that they run in into what they make, and each sandbox is another one.
+if [ -d /proc/self/cwd ]; then
+  export PWD=/proc/self/cwd
+fi
+exec "$@"
