@@ -71,40 +71,38 @@ def test_the_printed_commands_run_one_benchmark(manifest: Path, run_cli: RunCli,
 @pytest.mark.slow
 def test_the_commands_make_what_the_build_makes(manifest: Path, run_cli: RunCli, tmp_path: Path) -> None:
     root = manifest.parent
-    add_substitutions(manifest, by_hand=write_kernel(root), source={"object": "copy.o", "dispatch": "elementwise*"})
-    shutil.copy(root / "kernels" / "product.c", root / "copy.c")
-    subprocess.run(
-        ["cc", "-O1", "-ffreestanding", "-fPIC", "-I.", "-c", "copy.c", "-o", "copy.o"], cwd=root, check=True
-    )
+    add_substitutions(manifest, by_hand=write_kernel(root))
     ran = run_cli("run", "--model", "product", "--backend", "cpu", "--min-time", "1x", cwd=root)
     assert ran.code == 0, ran.stderr
-    built = root / ".dispatchgen" / "build" / "product" / "cpu"
-    modules = ["elementwise_D_f32.vmfb"]
-    for substitution in (None, "by_hand", "source"):
-        arguments = ["repro", "product", "--dispatch", "elementwise_D_f32", "--device", "local-sync"]
-        arguments += [] if substitution is None else ["--substitution", substitution]
-        printed = run_cli(*arguments, cwd=root)
+    arguments = ["repro", "product", "--dispatch", "elementwise_D_f32", "--device", "local-sync"]
+    for options in ([], ["--substitution", "by_hand"]):
+        printed = run_cli(*arguments, *options, cwd=root)
         assert printed.code == 0, printed.stderr
-        sh(printed.stdout, tmp_path / "elsewhere")
-        modules += [] if substitution is None else [f"substitutions/{substitution}/elementwise_D_f32.vmfb"]
-    for module in modules:
-        assert (root / "repro" / module).read_bytes() == (built / module).read_bytes(), module
+        done = sh(printed.stdout, tmp_path / "elsewhere")
+        assert done.stdout.count("BM_elementwise_D_f32__N") == 2
+    for module in ("elementwise_D_f32.vmfb", "substitutions/by_hand/elementwise_D_f32.vmfb"):
+        built = root / ".dispatchgen" / "build" / "product" / "cpu" / module
+        assert (root / "repro" / module).read_bytes() == built.read_bytes(), module
 
-
-@needs_cc
-def test_a_kernel_is_built_by_the_commands(manifest: Path, run_cli: RunCli, tmp_path: Path) -> None:
-    root = manifest.parent
-    add_substitutions(manifest, by_hand=write_kernel(root))
-    arguments = ["repro", "product", "--dispatch", "elementwise_D_f32", "--backend", "cpu", "--substitution", "by_hand"]
-    printed = run_cli(*arguments, cwd=root)
-    assert printed.code == 0, printed.stderr
-    done = sh(printed.stdout, tmp_path / "elsewhere")
-    assert done.stdout.count("BM_elementwise_D_f32__N") == 2
     (root / "kernels" / "product.c").write_text("no kernel")
     with pytest.raises(subprocess.CalledProcessError) as error:
         sh(printed.stdout, tmp_path / "elsewhere")
     assert "product.c" in error.value.stderr
     assert "BM_" not in error.value.stdout
+
+
+def test_an_object_that_is_there_is_copied(manifest: Path, run_cli: RunCli) -> None:
+    root = manifest.parent
+    (root / "product.o").touch()
+    add_substitutions(manifest, ready={"object": "product.o", "dispatch": "elementwise*", "entry": "mul"})
+    arguments = ["repro", "product", "--dispatch", "elementwise_D_f32", "--backend", "cpu", "--substitution", "ready"]
+    printed = run_cli(*arguments, cwd=root)
+    assert printed.code == 0, printed.stderr
+    copy = root / "repro" / "substitutions" / "ready" / "product.o"
+    lines = printed.stdout.splitlines()
+    assert lines[3] == f"cp {root / 'product.o'} {copy}"
+    assert f"--substitute {copy}" in lines[4]
+    assert "--entry=mul" in lines[4]
 
 
 def test_a_tuned_dispatch(manifest: Path, run_cli: RunCli, tmp_path: Path) -> None:
