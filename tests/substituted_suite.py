@@ -99,8 +99,8 @@ def write_layers(folder: Path, widths: Sequence[int] = (8, 16, 24)) -> Path:
 def dumped_source(tools: IreeTools, program: Path, operation: str) -> str:
     """The executable of an operation of a program as IREE dumps it, not configured."""
     dumps = program.parent / "dumps"
-    command = [tools.compile, *FLAGS, program, "--compile-to=executable-configurations", "-o", "-"]
-    subprocess.run([*command, f"--iree-hal-dump-executable-sources-to={dumps}"], check=True, capture_output=True)
+    flags = (*FLAGS, "--compile-to=executable-configurations", f"--iree-hal-dump-executable-sources-to={dumps}")
+    subprocess.run([tools.compile, program, *flags, "-o", "-"], check=True, capture_output=True)
     (text,) = [text for path in dumps.iterdir() if re.search(rf"@\w*{operation}\(", text := path.read_text())]
     return text
 

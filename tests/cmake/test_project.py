@@ -210,6 +210,26 @@ def test_bad_calls_are_refused(tmp_path: Path, checkout: Path, calls: list[str],
     assert message in " ".join(outcome.stdout.split())
 
 
+def test_checks_without_the_tool_that_runs_them_are_refused(tmp_path: Path, checkout: Path) -> None:
+    rules = checkout.parent / "genrules" / "cmake" / "iree_dispatch_benchmark_suite.cmake"
+    substitution = "DISPATCHES a SUBSTITUTES s=a=source=a.mlir DEVICES here=local-sync"
+    lines = [
+        *("cmake_minimum_required(VERSION 3.25)", "project(x LANGUAGES NONE)", f'include("{rules}")'),
+        *("iree_dispatch_benchmark_setup()", 'set_property(GLOBAL PROPERTY _IREE_DISPATCH_RUN_TOOL "")'),
+    ]
+    project = Project(tmp_path, environment={"PYTHONPATH": str(checkout)})
+    for name, text in (("a.mlir", ""), ("CMakeLists.txt", "\n".join([*lines, _CALL.format(substitution)]))):
+        (tmp_path / name).write_text(text)
+    project.configure()
+    checked = _CALL.format(f"{substitution} SUBSTITUTE_FLAGS s=--tolerance=0")
+    (tmp_path / "CMakeLists.txt").write_text("\n".join([*lines, checked]))
+    outcome = project.configure(check=False)
+    assert outcome.returncode != 0
+    said = " ".join(outcome.stdout.split())
+    assert "iree-run-module was not found, by which the outputs of m/host/substitutions/s are checked" in said
+    assert "install iree-base-runtime" in said
+
+
 _BENCHMARK = """\
 import json, sys
 out = next(a.split("=", 1)[1] for a in sys.argv if a.startswith("--benchmark_out="))

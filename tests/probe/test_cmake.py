@@ -50,3 +50,11 @@ def test_builds_depend_on_the_version_of_the_bindings(tmp_path: Path, monkeypatc
         assert main(["--output-dir", str(tmp_path)]) == 0
         digests.append((tmp_path / "code_digest.txt").read_text())
     assert digests[0] == digests[1] != digests[2]
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_some_programs_may_be_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool) -> None:
+    monkeypatch.setattr(tools, "find_program", lambda name, _: Path("/bin", name) if is_there else None)
+    assert main(["--output-dir", str(tmp_path), "--optional-program", "iree-run-module"]) == 0
+    line = 'set(_PROBE_IREE_RUN_MODULE "/bin/iree-run-module")\n'
+    assert (line in (tmp_path / "probe.cmake").read_text()) is is_there
