@@ -162,6 +162,10 @@ def test_all_tests_pass_and_say_what_is_the_same(built: BazelProject) -> None:
     assert f"{FIRST}: agrees" in _printed(built, f"{_TESTS}.c.{FIRST}.check")
 
 
+def test_what_reads_the_manifest_has_all_files_that_it_names(built: BazelProject) -> None:
+    built.test(f"//{_PACKAGE}:iree-dispatch-benchmarks.test")
+
+
 def test_a_source_that_was_not_edited_gives_the_same_bytes(built: BazelProject) -> None:
     modules = built.bazel_bin / _PACKAGE / "m" / "host"
     for name in (SECOND, "model"):
