@@ -44,7 +44,7 @@ def write_kernel(root: Path) -> dict[str, object]:
     (root / "kernels").mkdir()
     (root / "kernels" / "product.c").write_text(_KERNEL)
     (root / "kernels" / "sizes.h").write_text("#define SIZE size\n")
-    command = ["cc", "-O2", "-ffreestanding", "-fPIC", "-fno-stack-protector", "-fvisibility=hidden", "-I."]
+    command = ["cc", "-O3", "-ffreestanding", "-fPIC", "-fno-stack-protector", "-fvisibility=hidden", "-I."]
     return {
         "dispatch": {"operation": "elementwise_D_f32"},
         "object": "kernels/product.c",

@@ -13,7 +13,7 @@ DEFAULT_COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     ".c": (
         "llvm-cpu",
         (
-            *("cc", "-O2", "-ffreestanding", "-fPIC", "-fno-stack-protector", "-fvisibility=hidden"),
+            *("cc", "-O3", "-ffreestanding", "-fPIC", "-fno-stack-protector", "-fvisibility=hidden"),
             *("-c", "{source}", "-o", "{output}"),
         ),
     ),

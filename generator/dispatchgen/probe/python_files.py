@@ -33,7 +33,7 @@ IMPORTER_SITE = "import-site-packages"
 DISPATCHGEN_NEEDS = ("click", "jinja2", "pydantic", "pyyaml", "rich")
 #: What it imports besides where it reads objects, and where it compares what kernels write. Apart, since each file of
 #: `SITE` counts in each extraction.
-SUBSTITUTE_NEEDS = ("numpy", "pyelftools", "spirv-enums")
+SUBSTITUTE_NEEDS = ("numpy", "pyelftools")
 #: What `iree.compiler.tools.import_onnx` imports, besides IREE's bindings.
 IMPORTER_NEEDS = ("onnx", "numpy")
 #: What these distributions ask for but neither program imports: colors and Markdown of rich.
