@@ -114,25 +114,11 @@ def _substitute(ctx, step, kind, substitute, dispatches):
       dispatches: list of strings.
 
     Returns:
-      list of struct(dispatch, module, executable, check): Files; check: struct or None.
+      list of structs, those of _declare().
     """
     original = step.original
     tools = original.tools
-    results = []
-    declared = []
-    for dispatch in dispatches:
-        suffixes = ["mlir", "executable.mlir", "json"] + (["check.mlir", "check.json"] if step.checked else [])
-        files = {
-            suffix: ctx.actions.declare_file("%s/dispatches/%s.%s" % (step.title, dispatch, suffix))
-            for suffix in suffixes
-        }
-        declared += files.values()
-        results.append(struct(
-            dispatch = dispatch,
-            module = files["mlir"],
-            executable = files["executable.mlir"],
-            check = struct(module = files["check.mlir"], spec = files["check.json"]) if step.checked else None,
-        ))
+    results = [_declare(ctx, step, dispatch) for dispatch in dispatches]
     args = ctx.actions.args()
     args.add("substitute")
     args.add("--name", ctx.attr.substitution)
@@ -140,7 +126,7 @@ def _substitute(ctx, step, kind, substitute, dispatches):
     args.add("--substitute", substitute)
     args.add("--dispatches", original.index.dirname)
     args.add_all(dispatches, before_each = "--dispatch")
-    args.add("--output", declared[0].dirname)
+    args.add("--output", results[0].module.dirname)
     args.add("--iree-compile", tools.compile.executable)
     args.add_all(ctx.attr.flags)
     args.add("--")
@@ -153,13 +139,37 @@ def _substitute(ctx, step, kind, substitute, dispatches):
             [substitute, original.index] + modules + original.flag_files.values(),
             transitive = [tools.dispatchgen_files, tools.substitute_files, tools.compile_files],
         ),
-        outputs = declared,
+        outputs = [file for result in results for file in result.files],
         tools = [tools.dispatchgen, tools.compile],
         env = {},
         mnemonic = "IreeDispatchSubstitute",
         progress_message = "Substituting %s in %s" % (", ".join(dispatches), step.title),
     )
     return results
+
+def _declare(ctx, step, dispatch):
+    """Declares what is written of a dispatch.
+
+    Args:
+      ctx: of the rule.
+      step: struct: title, original, checked.
+      dispatch: string.
+
+    Returns:
+      struct(dispatch, module, executable, check, files): Files; `check`: struct(module, spec) or None; `files`: all of them.
+    """
+    suffixes = ["mlir", "executable.mlir", "json"] + (["check.mlir", "check.json"] if step.checked else [])
+    files = {
+        suffix: ctx.actions.declare_file("%s/dispatches/%s.%s" % (step.title, dispatch, suffix))
+        for suffix in suffixes
+    }
+    return struct(
+        dispatch = dispatch,
+        module = files["mlir"],
+        executable = files["executable.mlir"],
+        check = struct(module = files["check.mlir"], spec = files["check.json"]) if step.checked else None,
+        files = files.values(),
+    )
 
 def _substitute_model(ctx, original, substitution, executables):
     """Adds the action that puts executables into the whole program. Returns the program."""
