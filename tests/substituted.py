@@ -14,10 +14,10 @@ from dispatchgen.extract.extraction import extract
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import Call, Dispatch
 from dispatchgen.iree import ir
+from dispatchgen.substitute.configure import Compiler
 from dispatchgen.substitute.program import write_program
 from dispatchgen.substitute.replacement import Substitute
 from dispatchgen.substitute.schema import Kind, Substituted
-from dispatchgen.substitute.source import Compiler
 from dispatchgen.substitute.step import Step, write_substitutes
 from support import IreeTools
 

@@ -25,7 +25,7 @@ from dispatchgen.render.cmake import render_cmake
 from dispatchgen.results.collect import Programs, collect
 from dispatchgen.results.plan import Plan
 from dispatchgen.results.schema import BuildFailure, Results
-from dispatchgen.substitute.variants import all_variants, narrow, only
+from dispatchgen.selection.variants import all_variants, narrow, only
 
 #: Aggregate target of all suites that the generated CMakeLists.txt holds.
 _TARGET = "iree-dispatch-benchmarks"

@@ -194,17 +194,31 @@ def test_declared_files_are_all_that_substitutions_need(project: BazelProject, t
     (tmp_path / "a.c").write_text("void f() {}\n")
     subprocess.run(["cc", "-c", "-ffreestanding", "-fPIC", "a.c", "-o", "a.o"], cwd=tmp_path, check=True)
     flags = compile_flags(project.models[0], project.backends[0])
-    step = ["--name", "s", "--kind", "object", "--substitute", tmp_path / "a.o", "--tolerance", "1"]
-    files = ["--dispatches", dispatches, "--dispatch", name, "--output", tmp_path / "s" / "dispatches"]
+    step: list[str | Path] = ["--name", "s", "--kind", "object", "--substitute", tmp_path / "a.o", "--tolerance", "1"]
+    files: list[str | Path] = [
+        "--dispatches",
+        dispatches,
+        "--dispatch",
+        name,
+        "--output",
+        tmp_path / "s" / "dispatches",
+    ]
     compiler = tools / "bin" / "iree-compile"
     loaded = _run_hermetic(tools, tmp_path, "substitute", *step, *files, "--iree-compile", compiler, "--", *flags)
     assert [path for path in loaded if "/elftools/" in path]
 
     check = tmp_path / "s" / "dispatches" / f"{name}.check.mlir"
-    flags = [*flags, f"--iree-hal-executable-object-search-path={tmp_path}"]
+    flags = (*flags, f"--iree-hal-executable-object-search-path={tmp_path}")
     (tmp_path / "a.o").rename(tmp_path / "s" / "a.o")
     _run(compiler, *flags, "--compile-from=executable-configurations", check, "-o", tmp_path / "check.vmfb")
-    run = ["--device", "local-sync", "--iree-run-module", tools / "bin" / "iree-run-module", "--tolerance", "1e9"]
+    run: list[str | Path] = [
+        "--device",
+        "local-sync",
+        "--iree-run-module",
+        tools / "bin" / "iree-run-module",
+        "--tolerance",
+        "1e9",
+    ]
     loaded = _run_hermetic(
         tools, tmp_path, "check-outputs", tmp_path / "check.vmfb", "--spec", check.with_suffix(".json"), *run
     )

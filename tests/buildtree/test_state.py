@@ -13,8 +13,8 @@ from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
 from dispatchgen.buildtree.state import state_after, variant_outputs
 from dispatchgen.extract.schema import BackendDispatches, Dispatch
 from dispatchgen.lock.schema import Lock, MadeFrom
-from dispatchgen.substitute.select import Target
-from dispatchgen.substitute.variants import Variant
+from dispatchgen.selection.select import Target
+from dispatchgen.selection.variants import Variant
 
 _SUBSTITUTION = """
 build m/cpu/substitutions/{s}/k.o.stamp: step {s}.object

@@ -9,9 +9,9 @@ from dispatchgen.results.proof import Same
 from dispatchgen.results.schema import Agreement, CallResult, SubstitutionResult, WholeModel
 from dispatchgen.results.substitutes import Substitute, SubstitutedModel
 from dispatchgen.results.verdict import verdict
+from dispatchgen.selection.select import Target
+from dispatchgen.selection.variants import Variant
 from dispatchgen.substitute.schema import Substituted
-from dispatchgen.substitute.select import Target
-from dispatchgen.substitute.variants import Variant
 
 from .test_assemble import CALL, dispatch, result, timing
 from .test_table import printed, results

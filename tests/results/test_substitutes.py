@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from dispatchgen.agreement.run import Checker
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.state import BuildState
 from dispatchgen.extract.schema import Benchmark, Call, Dispatch
 from dispatchgen.manifest.suite import Device, RunSettings
-from dispatchgen.results.agreement import Checker
 from dispatchgen.results.benchmark import Runner
 from dispatchgen.results.proof import Built, notes
 from dispatchgen.results.substitutes import Substitute, run_substitute, run_substituted_model
+from dispatchgen.selection.select import Target
+from dispatchgen.selection.variants import Variant
 from dispatchgen.substitute.schema import Substituted
-from dispatchgen.substitute.select import Target
-from dispatchgen.substitute.variants import Variant
 
 _DISPATCH = Dispatch(
     name="a",

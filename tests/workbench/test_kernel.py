@@ -9,9 +9,9 @@ import yaml
 
 from dispatchgen.cli.kernel_template import command
 from dispatchgen.errors import ManifestError, OutputError, SubstitutionError
+from dispatchgen.kernel_template.fill import Language
 from dispatchgen.manifest import load_suite
 from dispatchgen.manifest.select import select
-from dispatchgen.substitute.kernel_fill import Language
 from dispatchgen.workbench.kernel import with_template
 from kernels import C_FLAGS, compile_c
 from support import RunCli

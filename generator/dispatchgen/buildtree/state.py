@@ -19,7 +19,7 @@ from dispatchgen.buildtree.layout import (
 )
 from dispatchgen.buildtree.programs import BuildPrograms
 from dispatchgen.lock.schema import Lock
-from dispatchgen.substitute.variants import Variant, Variants
+from dispatchgen.selection.variants import Variant, Variants
 
 _NOT_MADE = "it was not built, because the build did not come that far"
 

@@ -35,7 +35,7 @@ def command(
     iree-run-module does not know is left out. Exits 1 where the outputs differ by more than the tolerance, or a kernel
     fails. Where the device is absent, prints what iree-run-module says and exits 1.
     """
-    from dispatchgen.results import agreement
+    from dispatchgen.agreement import run as agreement
 
     spec = agreement.read_spec(spec_path)
     program = iree_run_module.absolute() if iree_run_module.parent != Path() else iree_run_module

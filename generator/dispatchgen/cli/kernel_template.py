@@ -19,7 +19,7 @@ from dispatchgen.workbench.output import write_new
 from dispatchgen.workbench.session import Selection, sessions
 
 if TYPE_CHECKING:
-    from dispatchgen.substitute.kernel_fill import Language
+    from dispatchgen.kernel_template.fill import Language
 
 
 @click.command("kernel-template")

@@ -75,8 +75,8 @@ def command(
     FLAGS, behind `--`, are those that the suite's modules are compiled with. Files whose bytes do not change are left
     alone. Exits 2, with all problems, when the substitute does not fit.
     """
+    from dispatchgen.substitute.configure import Compiler
     from dispatchgen.substitute.replacement import Substitute
-    from dispatchgen.substitute.source import Compiler
     from dispatchgen.substitute.step import Step, write_substitutes
 
     if len(names) > 1 and kind != "tuning_spec":

@@ -9,63 +9,25 @@ the first, which no function ever writes, so that an index operand stays zero an
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from textwrap import indent
 
 from dispatchgen.extract import commands
 from dispatchgen.extract.program import Export
 from dispatchgen.extract.schema import Benchmark
 from dispatchgen.iree import ir
+from dispatchgen.iree.executable import limit_alignments
 from dispatchgen.iree.ir import symbol_text
+from dispatchgen.iree.symbols import rename_symbols
 
 #: Alignment of bindings in the buffer, in bytes: the largest that IREE's devices ask for.
 _ALIGNMENT = 256
-#: Alignment in bytes that all of IREE's allocators give, `IREE_HAL_HEAP_BUFFER_ALIGNMENT`.
-_ALLOCATOR_ALIGNMENT = 64
-
-_SYMBOL = re.compile(r'@(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_][A-Za-z0-9_$.]*))')
 
 
 def executable_text(export: Export, executable_name: str, export_name: str) -> str:
     """An executable as text, its symbol and that of the export renamed, its bindings aligned as any allocation is."""
     text = limit_alignments(export.executable_op).get_asm(use_local_scope=True)
     return rename_symbols(text, export.executable, executable_name, {export.name: export_name})
-
-
-def limit_alignments(executable: ir.Operation) -> ir.Operation:
-    """A copy of an executable whose bindings are aligned as any allocation is.
-
-    IREE states a larger alignment where a binding happens to lie at a rounder offset of a pool. That changes with
-    every layer in front, and it is not true of the buffer here, whose own alignment is the allocator's.
-    """
-    copy = executable.clone()
-    for subspan in ir.walk(copy, "hal.interface.binding.subspan"):
-        _limit_alignment(subspan)
-    return copy
-
-
-def rename_symbols(text: str, executable: str, executable_name: str, exports: Mapping[str, str]) -> str:
-    """The text of an executable with its symbol and those of its exports renamed, wherever they are named."""
-    # The executable's own symbol comes first. An export may be called like its executable: then all others are its.
-    renamed = {symbol_text(executable): symbol_text(executable_name)}
-    renamed |= {symbol_text(old): symbol_text(new) for old, new in exports.items()}
-    text = _SYMBOL.sub(lambda _: symbol_text(executable_name), text, count=1)
-    return _SYMBOL.sub(lambda match: renamed.get(match[0], match[0]), text)
-
-
-def symbols(text: str) -> set[str]:
-    """The symbols that are named in a text of IR, as MLIR prints them (`@name`)."""
-    return {match[0] for match in _SYMBOL.finditer(text)}
-
-
-def _limit_alignment(subspan: ir.Operation) -> None:
-    from iree.compiler import ir as mlir
-
-    if "alignment" in subspan.attributes:
-        alignment = mlir.IntegerAttr(subspan.attributes["alignment"])
-        if alignment.value > _ALLOCATOR_ALIGNMENT:
-            subspan.attributes["alignment"] = mlir.IntegerAttr.get(alignment.type, _ALLOCATOR_ALIGNMENT)
 
 
 def benchmark_module(

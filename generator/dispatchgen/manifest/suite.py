@@ -92,7 +92,7 @@ class Selector:
     """Which dispatches a substitution replaces: those that a text names."""
 
     text: str
-    by: Literal["any", "operation"] = "any"  #: What it may name; `substitute.select` has the rules.
+    by: Literal["any", "operation"] = "any"  #: What it may name; `selection.select` has the rules.
 
 
 @dataclass(frozen=True)

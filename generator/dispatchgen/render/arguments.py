@@ -16,7 +16,7 @@ from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import renew_command
 from dispatchgen.manifest.suite import Backend, Model, Source, Suite
 from dispatchgen.render.substitutions import substitution_arguments
-from dispatchgen.substitute.select import select_substitutions
+from dispatchgen.selection.select import select_substitutions
 
 #: A value of a keyword: a text, a number, a list of texts, or lists of texts by name.
 Value = str | int | Sequence[str] | Mapping[str, Sequence[str]]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dispatchgen.manifest.objects import object_suffix
 from dispatchgen.manifest.suite import Backend, Model, Substitution
-from dispatchgen.substitute.select import Selected
+from dispatchgen.selection.select import Selected
 
 
 def substitution_arguments(

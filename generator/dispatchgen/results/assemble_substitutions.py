@@ -8,8 +8,8 @@ from dispatchgen.extract.schema import INITIALIZER, Benchmark, Call, Dispatch
 from dispatchgen.results.assemble import Measured
 from dispatchgen.results.schema import SubstitutedDispatch, SubstitutionResult, Timing, WholeModel
 from dispatchgen.results.substitutes import Substitute, SubstitutedModel
-from dispatchgen.substitute.select import Target
-from dispatchgen.substitute.variants import Variant
+from dispatchgen.selection.select import Target
+from dispatchgen.selection.variants import Variant
 
 
 def substitution_result(

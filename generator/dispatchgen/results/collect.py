@@ -10,13 +10,13 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from dispatchgen import __version__
+from dispatchgen.agreement.run import Checker
 from dispatchgen.buildtree.layout import SUBSTITUTE_MODEL, BuildTree
 from dispatchgen.buildtree.state import BuildState
 from dispatchgen.errors import OutputError, Place, Problem
 from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
 from dispatchgen.manifest.suite import Backend, Device, Model
 from dispatchgen.results import assemble
-from dispatchgen.results.agreement import Checker
 from dispatchgen.results.assemble_substitutions import substitution_result
 from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches, run_model
 from dispatchgen.results.plan import Plan
@@ -39,7 +39,7 @@ from dispatchgen.results.substitutes import (
     run_substitute,
     run_substituted_model,
 )
-from dispatchgen.substitute.variants import Variant
+from dispatchgen.selection.variants import Variant
 
 #: Called before each process with the number of processes that have ended, of how many, and what starts now.
 OnStart = Callable[[int, int, str], None]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from dispatchgen.extract.schema import Call
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Model, Suite
-from dispatchgen.substitute.variants import Variant, Variants
+from dispatchgen.selection.variants import Variant, Variants
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.state import BuildState
+from dispatchgen.selection.variants import Variant
 from dispatchgen.substitute.schema import Substituted
-from dispatchgen.substitute.variants import Variant
 
 #: In what a substitute and its original are the same.
 Same = Literal["text", "code"]

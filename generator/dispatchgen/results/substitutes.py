@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dispatchgen.agreement import run as agreement
 from dispatchgen.errors import DispatchgenError
 from dispatchgen.extract.schema import Call, Dispatch
-from dispatchgen.results import agreement
 from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches, run_model
 from dispatchgen.results.proof import Built, Same, examine, examine_model
 from dispatchgen.results.schema import Agreement
+from dispatchgen.selection.variants import Variant
 from dispatchgen.substitute.schema import Substituted
-from dispatchgen.substitute.variants import Variant
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from dispatchgen.errors import ModelError, Place, Problem
 from dispatchgen.iree import ir
+from dispatchgen.iree.executable import Executable, read_executables
 from dispatchgen.iree.process import shorten
-from dispatchgen.substitute.interface import Executable, read_executables
+from dispatchgen.objects.linked import LinkedObject
 from dispatchgen.substitute.replacement import Replacement
-from dispatchgen.substitute.schema import LinkedObject
 
 #: What the file is called, behind the dispatch's name.
 EXECUTABLE_SUFFIX = ".executable.mlir"

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from dispatchgen.errors import ModelError, Place, Problem, SubstitutionError
 from dispatchgen.extract.schema import BackendDispatches, Dispatch
 from dispatchgen.iree import ir
+from dispatchgen.iree.executable import Executable, read_executables
 from dispatchgen.lock.drift import SKIPPED
 from dispatchgen.manifest.names import did_you_mean, show
-from dispatchgen.substitute.interface import Executable, read_executables
 
 
 @dataclass(frozen=True)

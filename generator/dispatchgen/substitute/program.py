@@ -6,16 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from dispatchgen.errors import ModelError, Place, Problem, SubstitutionError
-from dispatchgen.extract.emit import rename_symbols, symbols
 from dispatchgen.extract.schema import Dispatch
 from dispatchgen.files import write_if_changed
 from dispatchgen.iree import ir
+from dispatchgen.iree.executable import Executable
 from dispatchgen.iree.ir import symbol_text
+from dispatchgen.iree.symbols import rename_symbols, symbols
 from dispatchgen.lock.drift import placeholder
 from dispatchgen.manifest.names import did_you_mean, show
+from dispatchgen.objects.linked import duplicate_symbols
 from dispatchgen.substitute.executable_file import EXECUTABLE_SUFFIX, parse_executable, read_executable_file
-from dispatchgen.substitute.interface import Executable
-from dispatchgen.substitute.object_fit import duplicate_symbols
 from dispatchgen.substitute.original import read_index, skipped_reason
 from dispatchgen.substitute.splice import executable_spans, rename_reference, replace_executables
 

@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dispatchgen.errors import Place, Problem, SubstitutionError
-from dispatchgen.extract.emit import rename_symbols
 from dispatchgen.files import sha256_of
 from dispatchgen.iree import ir
+from dispatchgen.iree.executable import Executable, Phase, read_executables
 from dispatchgen.iree.process import shorten
-from dispatchgen.substitute.check import Fit, fit, other_target
-from dispatchgen.substitute.interface import Executable, Phase, read_executables
-from dispatchgen.substitute.object_executable import object_executable
-from dispatchgen.substitute.object_fit import fit_object
-from dispatchgen.substitute.objects import read_object
+from dispatchgen.iree.symbols import rename_symbols
+from dispatchgen.objects.executable import object_executable
+from dispatchgen.objects.fit import fit_object
+from dispatchgen.objects.linked import LinkedObject
+from dispatchgen.objects.read import read_object
+from dispatchgen.substitute.configure import Compiler, configure_executable, resolve_executable
+from dispatchgen.substitute.fit import Fit, fit, other_target
 from dispatchgen.substitute.original import Original
-from dispatchgen.substitute.schema import Kind, LinkedObject
-from dispatchgen.substitute.source import Compiler, configure_executable, resolve_executable
+from dispatchgen.substitute.schema import Kind
 from dispatchgen.substitute.splice import rename_reference, replace_executables
 
 #: How much of a file is looked at to tell text from other content, in bytes.

@@ -34,11 +34,3 @@ class Substituted(Data):
     skipped: str | None = Field(
         default=None, description="Why nothing is substituted: the dispatch is gone, and drift is allowed."
     )
-
-
-class LinkedObject(Data):
-    """An object that an executable links, said in a comment in front of it."""
-
-    path: str = Field(description="What it is called in the IR.")
-    sha256: str
-    symbols: tuple[str, ...] = Field(description="What it defines for other objects.")

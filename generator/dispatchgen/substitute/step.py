@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from dispatchgen.agreement.module import CheckSpec, check_module
 from dispatchgen.errors import Place, Problem, SubstitutionError
 from dispatchgen.files import sha256_of, write_if_changed
 from dispatchgen.lock.drift import placeholder
-from dispatchgen.substitute.agreement import CheckSpec, check_module
+from dispatchgen.substitute.configure import Compiler
 from dispatchgen.substitute.executable_file import EXECUTABLE_SUFFIX, executable_file
 from dispatchgen.substitute.original import Missing, Original, read_originals
 from dispatchgen.substitute.replacement import Replacement, Substitute, make_replacements
 from dispatchgen.substitute.schema import Substituted
-from dispatchgen.substitute.source import Compiler
 
 
 @dataclass(frozen=True)

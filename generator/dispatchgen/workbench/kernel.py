@@ -7,12 +7,12 @@ from pathlib import Path
 
 from dispatchgen.errors import Place, Problem, SubstitutionError
 from dispatchgen.extract.schema import Dispatch
+from dispatchgen.kernel_template.fill import Language
+from dispatchgen.kernel_template.interface import kernel_interface
+from dispatchgen.kernel_template.template import SUFFIXES, Naming, kernel_text
 from dispatchgen.manifest.names import show, show_all
 from dispatchgen.manifest.objects import code_generator
 from dispatchgen.manifest.suite import Backend, Suite
-from dispatchgen.substitute.kernel_fill import Language
-from dispatchgen.substitute.kernel_interface import kernel_interface
-from dispatchgen.substitute.kernel_template import SUFFIXES, Naming, kernel_text
 from dispatchgen.workbench.session import Session
 
 _LANGUAGES: dict[str | None, Language] = {"llvm-cpu": "c", "vulkan": "glsl"}

@@ -20,7 +20,7 @@ from dispatchgen.manifest.objects import object_suffix
 from dispatchgen.manifest.suite import Device, Substitution
 from dispatchgen.render.substitutions import substitution_arguments
 from dispatchgen.results.benchmark import filter_of
-from dispatchgen.substitute.select import Selected, Target, select_substitutions
+from dispatchgen.selection.select import Selected, Target, select_substitutions
 from dispatchgen.workbench.session import Session
 
 

@@ -22,7 +22,7 @@ from dispatchgen.lock.compare import added_functions, compare
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import read_lock, renew_command
 from dispatchgen.manifest.suite import Backend, Model, Selector, Suite
-from dispatchgen.substitute.select import select_dispatches
+from dispatchgen.selection.select import select_dispatches
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,36 @@
+"""The objects that executables of one program link."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from pydantic import Field
+
+from dispatchgen.errors import Problem
+from dispatchgen.extract.schema import Data
+from dispatchgen.manifest.names import show, show_all
+
+
+class LinkedObject(Data):
+    """An object that an executable links, said in a comment in front of it."""
+
+    path: str = Field(description="What it is called in the IR.")
+    sha256: str
+    symbols: tuple[str, ...] = Field(description="What it defines for other objects.")
+
+
+def duplicate_symbols(objects: Iterable[LinkedObject]) -> list[Problem]:
+    """What several objects of one program define differently: IREE's linker takes the first, and says nothing."""
+    definitions: dict[str, dict[str, str]] = defaultdict(dict)
+    for each in objects:
+        for symbol in each.symbols:
+            definitions[symbol].setdefault(each.sha256, each.path)
+    return [
+        Problem(
+            f"{show(symbol)} is defined by {show_all(by.values())}; the whole program would call one of them for all",
+            hint="give it another name in each, or make it static where it is no entry point",
+        )
+        for symbol, by in sorted(definitions.items())
+        if len(by) > 1
+    ]

@@ -1,0 +1,162 @@
+"""Kernels that are right, wrong, write where they must not, or crash, beside the compiler's own."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import support
+from dispatchgen.agreement.module import GUARD
+from dispatchgen.agreement.run import Agreed, Checker, check, read_spec
+from dispatchgen.errors import SubstitutionError
+from substituted import Built, build
+
+_PRODUCT = """\
+func.func @main(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = arith.mulf %a, %b : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+"""
+_C = """\
+#include <stddef.h>
+#include <stdint.h>
+void product(float *a, float *b, float *out, uint32_t n, uint32_t n_high, uint32_t m, uint32_t m_high,
+             size_t x, size_t y, size_t z, size_t count_x, size_t count_y, size_t count_z) {
+  float kept = out[2];
+  for (size_t i = 0; i < n; ++i) out[i] = a[i] * b[i];
+  STATEMENT
+}
+"""
+_GLSL = """\
+#version 450
+layout(local_size_x = 1) in;
+layout(set = 0, binding = 0) readonly buffer A { float a[]; };
+layout(set = 0, binding = 1) readonly buffer B { float b[]; };
+layout(set = 0, binding = 2) writeonly buffer Out { float o[]; };
+void main() { for (uint i = 0; i < 5; ++i) o[i] = FACTOR * a[i] * b[i]; }
+"""
+_SMALL, _LARGE = "c0", "c1"  # calls of 5 and of 1000 elements
+
+
+@pytest.fixture(scope="module")
+def product(iree_tools: support.IreeTools, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The product of two vectors: one dynamic dispatch with push constants and two benchmarks."""
+    folder = tmp_path_factory.mktemp("product")
+    (folder / "product.mlir").write_text(_PRODUCT)
+    calls = (("5xf32", "5xf32"), ("1000xf32", "1000xf32"))
+    return build(iree_tools, folder, folder / "product.mlir", "llvm-cpu", *calls)
+
+
+def checked(
+    built: Built, name: str, file: Path, device: str = "local-sync", workgroups: str = "(n, m) -> (1, 1, 1)"
+) -> dict[str, Agreed]:
+    """Puts an object in the place of the only dispatch, compiles the check module and runs it; by the call."""
+    built.substitute(name, "object", file, built.only, workgroups=workgroups, tolerance=1e-6)
+    module = built.compile(f"dispatches/{built.only}.check.mlir", name)
+    spec = read_spec(built.variant(name) / "dispatches" / f"{built.only}.check.json")
+    checker = Checker(built.tools.run_module, device, timeout=support.TIMEOUT)
+    return {agreed.benchmark.partition("__")[2]: agreed for agreed in check(checker, module, spec)}
+
+
+def c_kernel(built: Built, name: str, statement: str = "") -> dict[str, Agreed]:
+    """Compares a C kernel that multiplies, then does what the statement says."""
+    if shutil.which("gcc") is None:
+        pytest.skip("no gcc")
+    folder = built.variant(name)
+    folder.mkdir(parents=True)
+    (folder / "kernel.c").write_text(_C.replace("STATEMENT", statement))
+    flags = ["-O1", "-ffreestanding", "-fPIC", "-fno-stack-protector", "-fvisibility=hidden"]
+    subprocess.run(["gcc", *flags, "-c", "kernel.c", "-o", "kernel.o"], cwd=folder, check=True)
+    return checked(built, name, folder / "kernel.o")
+
+
+def test_a_right_kernel_agrees_in_all_benchmarks(product: Built) -> None:
+    found = c_kernel(product, "right")
+    assert list(found) == [_SMALL, _LARGE]
+    for agreed in found.values():
+        assert (agreed.failure, agreed.worst, agreed.note) == (None, 0.0, None)
+
+
+def test_a_kernel_wrong_in_one_element_is_found(product: Built) -> None:
+    found = c_kernel(product, "wrong", "if (n > 777) out[777] += 1000;")
+    assert found[_SMALL].failure is None
+    failure = found[_LARGE].failure
+    assert failure is not None
+    assert failure.startswith("binding 2, element 777 (f32): ")
+    assert failure.endswith(" by the substitute; 1 of 1000 elements differ")
+    assert found[_LARGE].worst == pytest.approx(1000, rel=1e-4)
+
+
+def test_a_kernel_that_leaves_elements_as_they_were_is_found(product: Built) -> None:
+    """What is written holds data before: an element that is left out is not by chance what it is to be."""
+    found = c_kernel(product, "lazy", "out[2] = kept;")
+    for agreed in found.values():
+        assert agreed.failure is not None
+        assert agreed.failure.startswith("binding 2, element 2 (f32): ")
+
+
+@pytest.mark.parametrize(
+    ("name", "statement", "message"),
+    [
+        ("behind", "out[n] = 1;", "binding 2: the substitute writes outside of it"),
+        ("before", "out[-1] = 1;", "binding 2: the substitute writes outside of it"),
+        ("far", f"out[n + {GUARD // 4 - 1}] = 0;", "binding 2: the substitute writes outside of it"),
+        ("input", "b[1] = 7;", "binding 1: the substitute writes to it; the compiler's kernel only reads it"),
+        ("nan", "out[3] = 0.0f / (a[0] - a[0]);", "binding 2, element 3 (f32): "),
+    ],
+)
+def test_what_a_kernel_must_not_do_is_found(product: Built, name: str, statement: str, message: str) -> None:
+    for agreed in c_kernel(product, name, statement).values():
+        assert agreed.failure is not None
+        assert agreed.failure.startswith(message)
+
+
+def test_a_crash_is_told_and_the_next_benchmark_is_checked(product: Built) -> None:
+    found = c_kernel(product, "crash", "if (n == 5) *(volatile int *)0 = 1;")
+    assert found[_SMALL].failure == "iree-run-module: crashed (SIGSEGV)"
+    assert found[_SMALL].worst is None
+    assert found[_LARGE].failure is None
+
+
+def test_an_absent_device_gives_the_tools_own_text(product: Built) -> None:
+    if Path("/dev/nvidia0").exists():
+        pytest.skip("this machine has a CUDA device")
+    file = product.edited(product.only, "configuration", "arith.mulf", "arith.addf")
+    product.substitute("absent", "configuration", file, product.only, tolerance=1e-6)
+    module = product.compile(f"dispatches/{product.only}.check.mlir", "absent")
+    spec = read_spec(product.variant("absent") / "dispatches" / f"{product.only}.check.json")
+    (agreed,) = check(Checker(product.tools.run_module, "cuda"), module, spec)
+    assert agreed.absent
+    assert agreed.failure is not None
+    assert "UNAVAILABLE" in agreed.failure
+
+
+@pytest.mark.lavapipe
+@pytest.mark.skipif(shutil.which("glslangValidator") is None, reason="no glslangValidator")
+def test_kernels_of_vulkan_are_compared(iree_tools: support.IreeTools, tmp_path: Path) -> None:
+    source = tmp_path / "product.mlir"
+    source.write_text(_PRODUCT.replace("?", "5"))
+    built = build(iree_tools, tmp_path, source, "vulkan", ("5xf32", "5xf32"))
+    for name, factor in (("right", "1"), ("wrong", "3")):
+        folder = built.variant(name)
+        folder.mkdir(parents=True)
+        (folder / "kernel.comp").write_text(_GLSL.replace("FACTOR", factor))
+        command = ["glslangValidator", "-V", "--target-env", "vulkan1.1", "kernel.comp", "-o", "kernel.spv"]
+        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE)
+        (agreed,) = checked(built, name, folder / "kernel.spv", "vulkan", "() -> (1, 1, 1)").values()
+        assert (agreed.failure is None) == (name == "right"), agreed.failure
+
+
+def test_a_spec_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "x.check.json"
+    with pytest.raises(SubstitutionError, match="No such file"):
+        read_spec(path)
+    path.write_text("{}")
+    with pytest.raises(SubstitutionError, match="not what this dispatchgen writes"):
+        read_spec(path)
+    path.write_text('{"version": 99, "dispatch": "d", "guard": 0, "tolerance": 0, "benchmarks": []}')
+    with pytest.raises(SubstitutionError, match="has the version 99"):
+        read_spec(path)
