@@ -92,6 +92,6 @@ def test_what_ctest_cannot_carry_is_refused(text: str) -> None:
     assert ctest_refusal(text) is not None
 
 
-@pytest.mark.parametrize("text", ["a@b", "@ @", "", "--x=@file"])
+@pytest.mark.parametrize("text", ["a@b", "@ @", "--x=@file"])
 def test_what_ctest_can_carry_is_accepted(text: str) -> None:
     assert ctest_refusal(text) is None
