@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dispatchgen.manifest.affine import affine_problem, map_dims
+from dispatchgen.manifest.affine import affine_problem, map_dims, map_results
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,8 @@ def test_maps(text: str, dims: tuple[str, ...]) -> None:
         ("(w0) -> ((w0, 1, 1)", "a `)` is missing"),
         (f"(w0) -> ({'9' * 19}, 1, 1)", "is too large"),
         (f"(w0) -> ({'(' * 60}w0{')' * 60}, 1, 1)", "it is nested too deeply"),
-        (f"(w0) -> ({'-' * 5000}w0, 1, 1)", "it is nested too deeply"),
+        (f"(w0) -> ({'-' * 500}w0, 1, 1)", "it is nested too deeply"),
+        (f"(w0) -> (w0{' + 1' * 500}, 1, 1)", "it has 2018 characters; at most 1000 are allowed"),
     ],
 )
 def test_what_is_no_map(text: str, problem: str) -> None:
@@ -67,11 +68,28 @@ _EXPRESSIONS = st.recursive(
 
 
 @settings(max_examples=50)  # each makes a context of MLIR
-@given(st.tuples(_EXPRESSIONS, _EXPRESSIONS, _EXPRESSIONS))
-def test_what_is_accepted_is_a_map_to_the_compiler(results: tuple[str, ...]) -> None:
+@given(st.tuples(_EXPRESSIONS, _EXPRESSIONS, _EXPRESSIONS), st.tuples(st.integers(0, 300), st.integers(0, 300)))
+def test_what_is_accepted_is_the_same_map_to_the_compiler(results: tuple[str, ...], workload: tuple[int, int]) -> None:
     text = f"(w0, w1) -> ({', '.join(results)})"
     assert affine_problem(text) is None
-    assert _parses(text)
+    assert map_results(text, workload) == _evaluated(text, workload)
+
+
+def _evaluated(text: str, workload: tuple[int, int]) -> tuple[int, ...]:
+    """The results of a map by MLIR, which folds expressions of constants."""
+    from iree.compiler import ir
+
+    with ir.Context():
+        operands = [ir.AffineConstantExpr.get(value) for value in workload]
+        results = ir.Attribute.parse(f"affine_map<{text}>").value.results
+        folded = (ir.AffineExpr.compose(each, ir.AffineMap.get(0, 0, operands)) for each in results)
+        return tuple(ir.AffineConstantExpr(each).value for each in folded)
+
+
+def test_results() -> None:
+    text = "(w0, w1) -> (w1 ceildiv 64, w0 floordiv 64 - w1, (0 - w0) mod 7)"
+    assert map_results(text, (10, 65)) == (2, -65, 4)
+    assert map_results("() -> (4, 2 * 3, 1)", ()) == (4, 6, 1)
 
 
 @given(st.text(alphabet="(),->+*w0 64modceilfr[]", max_size=40) | st.text(max_size=20))

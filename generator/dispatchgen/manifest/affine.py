@@ -1,12 +1,13 @@
 """Affine maps from the workload of a dispatch to its workgroup count, as `workgroups` in the manifest has them.
 
-Only their form is checked, in the notation of MLIR ("Affine Maps", mlir.llvm.org/docs/Dialects/Affine), so that a slip
+They are read in the notation of MLIR ("Affine Maps", mlir.llvm.org/docs/Dialects/Affine) and without it, so that a slip
 is found in the manifest and not by the compiler.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dispatchgen.manifest.names import show
@@ -18,6 +19,8 @@ _MAP = re.compile(r"\s*\((?P<dims>[^()]*)\)\s*->\s*\((?P<results>.*)\)\s*", re.A
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _TOKEN = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*|[0-9]+|.)", re.ASCII | re.DOTALL)
 _DIVISIONS = ("floordiv", "ceildiv", "mod")
+#: Longest map, in characters: MLIR's parser recurses.
+_MAX_LENGTH = 1000
 #: Longest number: it fits 64 bits.
 _DIGITS = 18
 #: Deepest nesting of an expression.
@@ -31,7 +34,7 @@ class _MapProblem(Exception):
 def affine_problem(text: str) -> str | None:
     """Why `text` is not an affine map with three results; None where it is one."""
     try:
-        _check(text)
+        _read(text)
     except _MapProblem as problem:
         return f"{show(text)} is not a workgroup count: {problem}"
     return None
@@ -39,12 +42,18 @@ def affine_problem(text: str) -> str | None:
 
 def map_dims(text: str) -> tuple[str, ...]:
     """The names of the workload operands in a map that `affine_problem` accepts."""
-    match = _MAP.fullmatch(text)
-    assert match is not None
-    return tuple(name.strip() for name in match["dims"].split(",") if name.strip())
+    return _read(text)[0]
 
 
-def _check(text: str) -> None:
+def map_results(text: str, workload: Sequence[int]) -> tuple[int, ...]:
+    """The workgroups in x, y and z for a workload, by a map that `affine_problem` accepts and that takes as many."""
+    return tuple(value for value in _read(text, workload)[1] if value is not None)
+
+
+def _read(text: str, workload: Sequence[int] = ()) -> tuple[tuple[str, ...], list[int | None]]:
+    """The operands' names and the results of a map; None: a result that depends on operands without a value."""
+    if len(text) > _MAX_LENGTH:
+        raise _MapProblem(f"it has {len(text)} characters; at most {_MAX_LENGTH} are allowed")
     match = _MAP.fullmatch(text)
     if match is None:
         raise _MapProblem(
@@ -56,32 +65,31 @@ def _check(text: str) -> None:
             raise _MapProblem(f"{show(name)} cannot be the name of a workload operand")
         if name in dims[:index]:
             raise _MapProblem(f"two workload operands are called {show(name)}")
-    parser = _Parser(frozenset(dims), [token for token in _TOKEN.findall(match["results"]) if token.strip()])
-    count = parser.results()
-    if count != RESULTS:
-        raise _MapProblem(f"it has {count} results; {RESULTS} are needed, the workgroups in x, y and z")
+    values = dict.fromkeys(dims) | dict(zip(dims, workload, strict=False))
+    results = _Parser(values, [token for token in _TOKEN.findall(match["results"]) if token.strip()]).results()
+    if len(results) != RESULTS:
+        raise _MapProblem(f"it has {len(results)} results; {RESULTS} are needed, the workgroups in x, y and z")
+    return tuple(dims), results
 
 
 @dataclass
 class _Parser:
-    """Reads expressions. Each method returns the value of what it read where that is a constant, else None."""
+    """Reads expressions. Each method returns the value of what it read; None where that depends on unknown operands."""
 
-    dims: frozenset[str]
+    dims: Mapping[str, int | None]  #: The operands, with their values where these are known.
     tokens: list[str]
     position: int = 0
     depth: int = 0
 
-    def results(self) -> int:
-        """How many expressions there are, separated by commas."""
-        count = 1
-        self._sum()
+    def results(self) -> list[int | None]:
+        """Expressions, separated by commas."""
+        values = [self._sum()]
         while self._peek() == ",":
             self.position += 1
-            self._sum()
-            count += 1
+            values.append(self._sum())
         if self.position < len(self.tokens):
             raise _MapProblem(f"{show(self._peek())} where an operator, `,` or the end is expected")
-        return count
+        return values
 
     def _sum(self) -> int | None:
         value = self._product()
@@ -127,7 +135,7 @@ class _Parser:
                 raise _MapProblem(f"{show(token)} is too large")
             return int(token)
         if token in self.dims:
-            return None
+            return self.dims[token]
         if _NAME.fullmatch(token) and token not in _DIVISIONS:
             raise _MapProblem(f"{show(token)} is not one of its workload operands")
         raise _MapProblem(f"{show(token) if token else 'the end'} where a number or a workload operand is expected")

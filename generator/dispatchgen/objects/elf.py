@@ -78,10 +78,7 @@ def _object(path: Path, data: bytes, file: Any) -> ObjectFile:
     if is_amdgpu:
         entries = tuple(_kernel(file, symbol) for name, symbol in defined.items() if _is_descriptor(name, symbol))
     else:
-        functions = (
-            name for name, symbol in defined.items() if symbol["st_info"]["type"] in ("STT_FUNC", "STT_NOTYPE")
-        )
-        entries = tuple(EntryPoint(name) for name in functions)
+        entries = tuple(map(EntryPoint, _functions(defined)))
     return ObjectFile(
         path=path,
         data=data,

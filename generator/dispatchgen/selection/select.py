@@ -11,10 +11,10 @@ from typing import Literal
 from dispatchgen.errors import Place, Problem, SubstitutionError
 from dispatchgen.extract.schema import Dispatch, Skipped
 from dispatchgen.lock.schema import Lock
-from dispatchgen.manifest.affine import map_dims
 from dispatchgen.manifest.names import nearest, show, show_all
 from dispatchgen.manifest.suite import Backend, Combination, Model, Selector, Substitution, Suite
 from dispatchgen.selection.directory import named_files
+from dispatchgen.selection.workgroups import workgroup_problems
 
 #: What a target's file is; `kernel`: a source that the substitution's command builds an object from.
 TargetKind = Literal["source", "configuration", "object", "kernel", "tuning_spec"]
@@ -139,26 +139,12 @@ def _targets(substitution: Substitution, backend: str, lock: Lock) -> Iterator[T
     if substitution.selectors:
         selected = select_dispatches(substitution.selectors, here.dispatches, here.skipped)
     if substitution.workgroups is not None:
-        _check_workgroups(substitution.workgroups, selected)
+        problems = [each for dispatch in selected for each in workgroup_problems(substitution.workgroups, dispatch)]
+        if problems:
+            raise SubstitutionError(*problems)
     kind: TargetKind = "kernel" if substitution.command else substitution.kind
     for dispatch in selected:
         yield Target(dispatch, kind, substitution.file)
-
-
-def _check_workgroups(text: str, dispatches: Sequence[Dispatch]) -> None:
-    """Raises SubstitutionError where an affine map has not as many operands as the workload of a dispatch."""
-    count = len(map_dims(text))
-    problems = []
-    for dispatch in dispatches:
-        expected = {len(benchmark.workload) for benchmark in dispatch.benchmarks} - {count}
-        if expected:
-            message = (
-                f"the workload of {show(dispatch.name)} has {max(expected)} operands, and `workgroups` takes {count}"
-            )
-            operands = ", ".join(f"w{index}" for index in range(max(expected)))
-            problems.append(Problem(message, hint=f"`({operands}) -> (...)`"))
-    if problems:
-        raise SubstitutionError(*problems)
 
 
 def _conflicts(combination: Combination, selected: Sequence[Selected]) -> Iterator[tuple[str, str]]:

@@ -16,6 +16,7 @@ from dispatchgen.objects.executable import object_executable
 from dispatchgen.objects.fit import fit_object
 from dispatchgen.objects.linked import LinkedObject
 from dispatchgen.objects.read import read_object
+from dispatchgen.selection.workgroups import workgroup_problems
 from dispatchgen.substitute.configure import Compiler, configure_executable, resolve_executable
 from dispatchgen.substitute.fit import Fit, fit, other_target
 from dispatchgen.substitute.original import Original
@@ -99,6 +100,10 @@ def _of_object(substitute: Substitute, original: Original, compiler: Compiler) -
         raise SubstitutionError(*found)
     if found.target_differences and not substitute.any_target:
         raise SubstitutionError(other_target(found.target_differences, Place(str(substitute.file))))
+    if substitute.workgroups is not None:
+        problems = [*workgroup_problems(substitute.workgroups, original.dispatch)]
+        if problems:
+            raise SubstitutionError(*problems)
     resolved = None
     if substitute.workgroups is None or object_file.format != "elf":  # GPUs need the number of threads from it, too
         resolved = resolve_executable(compiler, original.module, original.name).exports[0].text
