@@ -57,6 +57,14 @@ def test_object_of_c(compiler: str, tmp_path: Path) -> None:
     assert set(found.defined) == {"my_product", "other", "table"}
 
 
+def test_labels_are_entry_points_where_there_are_no_functions(tmp_path: Path) -> None:
+    labels = 'asm(".text\\n.globl label\\nlabel:\\n.globl other\\nother:\\nret\\n");'
+    path = compile_c(tmp_path, labels)
+    assert {entry.name for entry in read_object(path).entry_points} == {"label", "other"}
+    path = compile_c(tmp_path, f"{labels} void function(void) {{}}")
+    assert read_object(path).entry_points == (EntryPoint("function"),)
+
+
 @pytest.mark.parametrize(
     ("target", "architecture"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -103,6 +104,20 @@ def test_an_object_that_is_there_is_copied(manifest: Path, run_cli: RunCli) -> N
     assert lines[3] == f"cp {root / 'product.o'} {copy}"
     assert f"--substitute {copy}" in lines[4]
     assert "--entry=mul" in lines[4]
+
+
+def test_a_path_may_hold_what_a_command_has_for_another(manifest: Path, run_cli: RunCli) -> None:
+    kernel = manifest.parent / "k{output}{entry}.c"
+    kernel.touch()
+    command = ["cc", "-DE={entry}", "{source}", "-o", "{output}"]
+    kind = {"dispatch": "elementwise*", "object": kernel.name, "command": command, "entry": "mul"}
+    add_substitutions(manifest, mine=kind)
+    arguments = ["repro", "product", "--dispatch", "elementwise_D_f32", "--backend", "cpu", "--substitution", "mine"]
+    printed = run_cli(*arguments, "-o", "{source}", cwd=manifest.parent)
+    assert printed.code == 0, printed.stderr
+    output = manifest.parent / "{source}" / "substitutions" / "mine" / "k{output}{entry}.o"
+    (line,) = (line for line in printed.stdout.splitlines() if line.startswith("cc "))
+    assert shlex.split(line) == ["cc", "-DE=mul", str(kernel), "-o", str(output)]
 
 
 def test_a_tuned_dispatch(manifest: Path, run_cli: RunCli, tmp_path: Path) -> None:

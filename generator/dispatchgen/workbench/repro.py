@@ -5,6 +5,7 @@ The folder they work in is laid out as a model's folder in a build tree: they ma
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -189,7 +190,7 @@ class _Steps:
         if self.target.kind == "object":
             return [["cp", file, str(self._file)]]
         if self.target.kind == "kernel":
-            places = {"{source}": file, "{output}": str(self._file), "{entry}": self.substitution.entry or ""}
+            places = {"source": file, "output": str(self._file), "entry": self.substitution.entry or ""}
             return [[_filled(argument, places) for argument in self.substitution.command]]
         if self.target.kind == "tuning_spec":
             command = [str(self.session.tools.iree_compile), "--compile-to=executable-configurations"]
@@ -210,6 +211,6 @@ class _Steps:
 
 
 def _filled(argument: str, places: Mapping[str, str]) -> str:
-    for place, text in places.items():
-        argument = argument.replace(place, text)
-    return argument
+    """An argument with `{name}` replaced by the text of that name; what these texts hold stays as it is."""
+    names = "|".join(map(re.escape, places))
+    return re.sub(rf"{{({names})}}", lambda match: places[match[1]], argument)
