@@ -80,7 +80,7 @@ def lock_of(model: str, *backends: str) -> Lock:
 
 def _dispatch(name: str) -> Dispatch:
     return Dispatch(
-        name=name, operation=name, executable="e", variant="v", export="x", content="", written=(), benchmarks=()
+        name=name, operation=name, executable=name, variant="v", export="x", content="", written=(), benchmarks=()
     )
 
 

@@ -92,7 +92,7 @@ _PLAIN = replace(_SUITE, models=(replace(_MODEL, labels=(), parameters=(), drift
 
 def _lock(model: Model) -> Lock:
     dispatches = tuple(
-        Dispatch(name=n, operation=n, executable="e", variant="v", export="x", content="", written=(), benchmarks=())
+        Dispatch(name=n, operation=n, executable=n, variant="v", export="x", content="", written=(), benchmarks=())
         for n in ("matmul_1", "softmax_2")
     )
     calls = (Call(name="B1", function="main$async", shape="B1", symbols={}, inputs=()),)

@@ -58,7 +58,7 @@ def run(programs: BuildPrograms, tree: BuildTree, timeout: float | None = None) 
 
 def lock() -> Lock:
     dispatches = tuple(
-        Dispatch(name=name, operation="", executable="", variant="", export="", content="", written=(), benchmarks=())
+        Dispatch(name=name, operation="", executable=name, variant="", export="", content="", written=(), benchmarks=())
         for name in ("a", "b")
     )
     made_from = MadeFrom(source="", settings={}, compiler="")

@@ -30,7 +30,7 @@ def _write_lock(folder: Path, model_id: str, *dispatches: str) -> None:
     settings = {backend: settings_digest(model, suite.backend(backend)) for backend in model.backends}
     call = Call(name="static", function="main", shape="static", symbols={}, inputs=())
     listed = tuple(
-        Dispatch(name=d, operation=d, executable="e", variant="v", export="x", content="", written=(), benchmarks=())
+        Dispatch(name=d, operation=d, executable=d, variant="v", export="x", content="", written=(), benchmarks=())
         for d in dispatches
     )
     made_from = MadeFrom(source="", settings=settings, compiler="")

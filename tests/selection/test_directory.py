@@ -94,6 +94,14 @@ def test_two_files_for_one_dispatch() -> None:
     ]
 
 
+def test_two_files_for_one_executable() -> None:
+    dispatches = {"cpu": (_dispatch("a", "main_dispatch_1", "e0"), _dispatch("b", "main_dispatch_1", "e1"))}
+    assert _problems("a.mlir", "b.mlir", dispatches=dispatches) == [
+        "error: `folder/a.mlir` and `folder/b.mlir` replace `a` and `b`, which are one executable\n"
+        "  try: one file, named after the executable: `main_dispatch_1`"
+    ]
+
+
 def test_files_of_two_modules() -> None:
     assert _problems("a_main_dispatch_1.o", "b_c_main_dispatch_11.o", "softmax.o") == [
         "error: the files are of two modules: `folder/a_main_dispatch_1.o` of `a` and "

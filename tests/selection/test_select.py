@@ -209,6 +209,25 @@ def test_members_of_a_combination_replace_different_dispatches() -> None:
     ]
 
 
+def test_members_of_a_combination_replace_different_executables() -> None:
+    second = SECOND.model_copy(update={"executable": FIRST.executable})
+    lock = _lock(my_cpu=(FIRST, second, WIDE))
+
+    def source(name: str, dispatch: str, file: str) -> Substitution:
+        return Substitution(*(name, name, "source", file), selectors=(Selector(dispatch),), backends=("my_cpu",))
+
+    first, second_one = source("a", "matmul_4x4", "both.mlir"), source("b", "matmul_4x4_2", "both.mlir")
+    combination = Combination("both", "both", ("a", "b"), ("my_cpu",))
+    assert len(_select(first, second_one, combinations=(combination,), lock=lock)) == 2
+    with pytest.raises(SubstitutionError) as raised:
+        _select(first, replace(second_one, file="second.mlir"), combinations=(combination,), lock=lock)
+    assert _problems(raised.value) == [
+        "error: combination `both` of model `the model` on backend `my cpu`: `a` and `b` replace `matmul_4x4` and "
+        "`matmul_4x4_2`, which are one executable, `main_dispatch_0`\n  at benchmarks.yaml\n"
+        "  try: name both dispatches in one substitution, whose file has what is new in both"
+    ]
+
+
 _TEXTS = st.text(alphabet="matul_4x8?*[]!-", max_size=8) | st.text(max_size=8)
 
 

@@ -32,7 +32,7 @@ def _substitution(name: str, dispatch: str, *backends: str, tolerance: float | N
 
 def _dispatch(name: str) -> Dispatch:
     return Dispatch(
-        name=name, operation=name, executable="", variant="", export="", content="", written=(), benchmarks=()
+        name=name, operation=name, executable=name, variant="", export="", content="", written=(), benchmarks=()
     )
 
 

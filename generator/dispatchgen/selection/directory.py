@@ -102,12 +102,18 @@ def _nothing(file: str, dispatches: Sequence[Dispatch]) -> Problem:
 
 def _conflicts(found: Sequence[NamedFile]) -> Iterator[Problem]:
     first: dict[str, NamedFile] = {}
+    executables: dict[str, NamedFile] = {}
     modules: dict[str, str] = {}
     for named in found:
         other = first.setdefault(named.dispatch.name, named)
         if other is not named:
             message = f"{show(other.file)} and {show(named.file)} both replace {show(named.dispatch.name)}"
             yield Problem(message, hint="move one of them away")
+        part = executables.setdefault(named.dispatch.executable, named)
+        if part.file != named.file and part.dispatch.name != named.dispatch.name:
+            both = f"{show(part.dispatch.name)} and {show(named.dispatch.name)}"
+            message = f"{show(part.file)} and {show(named.file)} replace {both}, which are one executable"
+            yield Problem(message, hint=f"one file, named after the executable: {show(named.dispatch.executable)}")
         if named.module:
             modules.setdefault(named.module, named.file)
     if len(modules) > 1:

@@ -43,7 +43,7 @@ def select_substitutions(suite: Suite, model: Model, backend: Backend, lock: Loc
     """What the substitutions of `model` on `backend` replace, in the order of the manifest.
 
     Raises SubstitutionError with all problems: a substitution that finds no dispatch, a file that is named after none,
-    two files for one dispatch, two members of a combination that replace one dispatch.
+    two files for one dispatch, two members of a combination that replace one dispatch, or parts of one executable.
     """
     problems: list[Problem] = []
     selected = []
@@ -148,17 +148,33 @@ def _targets(substitution: Substitution, backend: str, lock: Lock) -> Iterator[T
 
 
 def _conflicts(combination: Combination, selected: Sequence[Selected]) -> Iterator[tuple[str, str]]:
-    """A message and a hint for each two members of a combination that replace one dispatch."""
+    """A message and a hint for each two members that replace one dispatch, or parts of one executable."""
+    members = [each for each in selected if each.substitution.id in combination.members]
     first: dict[str, Selected] = {}
     shared: dict[tuple[str, str], list[str]] = {}
-    for member in (each for each in selected if each.substitution.id in combination.members):
+    for member in members:
         for target in member.targets:
             other = first.setdefault(target.dispatch.name, member)
             if other is not member:
                 pair = (other.substitution.name, member.substitution.name)
                 shared.setdefault(pair, []).append(target.dispatch.name)
+    yield from _parts(members)
     every = [each.substitution.name for each in selected if not each.substitution.selectors]
     for pair, names in shared.items():
         broad = next((name for name in pair if name in every), None)
         hint = f"give {show(broad)} a `dispatch`" if broad is not None else "remove one of them"
         yield f"{show(pair[0])} and {show(pair[1])} both replace {show_all(names)}", hint
+
+
+def _parts(members: Sequence[Selected]) -> Iterator[tuple[str, str]]:
+    """The same for members that replace dispatches of one executable, a program's whole, by different files."""
+    first: dict[str, tuple[Selected, Target]] = {}
+    for member in members:
+        for target in member.targets:
+            other, replaced = first.setdefault(target.dispatch.executable, (member, target))
+            differs = (replaced.kind, replaced.file) != (target.kind, target.file)
+            if other is not member and differs and replaced.dispatch.name != target.dispatch.name:
+                names = f"{show(other.substitution.name)} and {show(member.substitution.name)}"
+                both = f"{show(replaced.dispatch.name)} and {show(target.dispatch.name)}"
+                message = f"{names} replace {both}, which are one executable, {show(target.dispatch.executable)}"
+                yield message, "name both dispatches in one substitution, whose file has what is new in both"
