@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from dispatchgen.errors import SubstitutionError
 from dispatchgen.extract.extraction import extract
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import Call, Dispatch
 from dispatchgen.iree import ir
+from dispatchgen.kernel_template.fill import Language
 from dispatchgen.kernel_template.interface import kernel_interface
 from dispatchgen.kernel_template.template import Naming, kernel_text
 from kernels import C_FLAGS, compile_c, compile_glsl, need
@@ -55,7 +55,8 @@ def template(built: Built, dispatch: str, **naming: str) -> str:
     with ir.read_module(built.configured) as module:
         found = built.dispatches[dispatch]
         export = Program(module).exports[found.executable, found.export]
-        return kernel_text(kernel_interface(export, found), found, Naming(**names))
+        language: Language = "glsl" if TARGETS["vulkan"][0] in built.flags else "c"
+        return kernel_text(kernel_interface(export, found), found, language, Naming(**names))
 
 
 def run_all(built: Built, texts: dict[str, str], *inputs: str, device: str, workgroups: str | None = None) -> list[str]:
@@ -123,7 +124,7 @@ def test_nothing_else_is_written(fused: str, iree_tools: IreeTools, tmp_path: Pa
         call = Call(name="c", function="main", shape="c", symbols={}, inputs=_PARTS_INPUTS)
         for dispatch in extract(program, [call], "backend").lock.dispatches:
             export = program.exports[dispatch.executable, dispatch.export]
-            text = kernel_text(kernel_interface(export, dispatch), dispatch, Naming("m", "b", "k.c", "mine"))
+            text = kernel_text(kernel_interface(export, dispatch), dispatch, "c", Naming("m", "b", "k.c", "mine"))
             zeros[dispatch.name] = written_by(text, dispatch, tmp_path)
     assert zeros == {
         "elementwise_48_i8": [0, 48],
@@ -203,11 +204,3 @@ def test_the_comment_has_the_manifest(product: Built) -> None:
     assert '          object: "kernels/k.c"' in comment
     assert "          # workgroups: (w0, w1) -> (w1 ceildiv 64, 1, 1)" in comment
     assert "  elementwise_D_f32__c1: 1000, 1000" in comment
-
-
-def test_other_backends_have_no_template(iree_tools: IreeTools, models_dir: Path, tmp_path: Path) -> None:
-    built = build(iree_tools, tmp_path, models_dir / "mul.mlir", "cuda", ("5xf32", "5xf32"))
-    with pytest.raises(
-        SubstitutionError, match="no template of kernels for cuda; there is one for llvm-cpu and vulkan"
-    ):
-        template(built, built.only)

@@ -10,7 +10,7 @@ from dispatchgen.errors import Problem, SubstitutionError
 from dispatchgen.extract.program import Export
 from dispatchgen.extract.schema import Dispatch
 from dispatchgen.iree import ir
-from dispatchgen.iree.executable import element_of, read_layout, target_keys
+from dispatchgen.iree.executable import element_of, read_layout
 from dispatchgen.kernel_template.sizes import Number, Size, product, read_size, workloads
 
 #: The dims of a memref, a tensor, or the tensor in a dispatch tensor.
@@ -67,7 +67,6 @@ class BindingUse:
 class KernelInterface:
     """All that a kernel is passed."""
 
-    backend: str  #: IREE's name of the target's backend, e.g. `llvm-cpu`.
     bindings: tuple[BindingUse, ...]
     constants: int  #: Number of push constants, i32 each.
     workload: int  #: Number of workload arguments.
@@ -86,7 +85,6 @@ def kernel_interface(export: Export, dispatch: Dispatch) -> KernelInterface:
         message = f"a kernel replaces an executable of one export; @{export.executable} has {names}"
         raise SubstitutionError(Problem(message, hint="`dispatchgen dump --stage source`"))
     layout = read_layout(str(export.export_op.attributes["layout"]))
-    (variant, *_) = ir.walk(executable, "hal.executable.variant")
     subspans = ir.walk(executable, "hal.interface.binding.subspan")
     bindings = []
     for i, written in enumerate(dispatch.written):
@@ -98,7 +96,6 @@ def kernel_interface(export: Export, dispatch: Dispatch) -> KernelInterface:
         used |= workloads(size) if size is not None else {}
     blocks = list(export.export_op.regions[0].blocks)
     return KernelInterface(
-        backend=dict(target_keys(variant.attributes["target"]))["backend"],
         bindings=tuple(bindings),
         constants=layout.constants,
         workload=len(blocks[0].arguments) - 1 if blocks else 0,

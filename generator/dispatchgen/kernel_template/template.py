@@ -12,15 +12,12 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from dispatchgen.errors import Problem, SubstitutionError
 from dispatchgen.extract.schema import Dispatch
 from dispatchgen.kernel_template.fill import Language, declare, fills
 from dispatchgen.kernel_template.interface import KernelInterface
 from dispatchgen.kernel_template.sizes import c_text, glsl_text
 from dispatchgen.manifest.objects import DEFAULT_COMMANDS
 
-#: The language of kernels by the backend of the target, as IREE calls it.
-LANGUAGES: dict[str, Language] = {"llvm-cpu": "c", "vulkan-spirv": "glsl"}
 #: Suffix of a kernel's file.
 SUFFIXES: dict[Language, str] = {"c": ".c", "glsl": ".comp"}
 #: How many benchmarks are listed.
@@ -37,17 +34,8 @@ class Naming:
     substitution: str
 
 
-def kernel_text(interface: KernelInterface, dispatch: Dispatch, naming: Naming) -> str:
-    """The source of a kernel for a dispatch, in the language of its backend.
-
-    Raises SubstitutionError where kernels for the backend have no template.
-    """
-    language = LANGUAGES.get(interface.backend)
-    if language is None:
-        message = f"there is no template of kernels for {interface.backend}; there is one for {' and '.join(LANGUAGES)}"
-        raise SubstitutionError(
-            Problem(message, hint="`dispatchgen dump --stage source`, or write it in your own tools")
-        )
+def kernel_text(interface: KernelInterface, dispatch: Dispatch, language: Language, naming: Naming) -> str:
+    """The source of a kernel for a dispatch, in the language of its backend."""
     text = c_text if language == "c" else glsl_text
     entry = f"kernel_{dispatch.name}" if language == "c" else "main"
     return _template(f"kernel{SUFFIXES[language]}.jinja").render(

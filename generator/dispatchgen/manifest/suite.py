@@ -189,6 +189,11 @@ class Suite:
         """The suite's folder: paths in the manifest are relative to it."""
         return self.manifest.parent
 
+    def relative(self, path: Path) -> str | None:
+        """A path as the manifest has it, relative to the suite's folder; None: it lies outside."""
+        resolved, root = path.resolve(), self.root.resolve()
+        return resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else None
+
     def backend(self, backend_id: str) -> Backend:
         """The backend of that id; KeyError if there is none."""
         for backend in self.backends:

@@ -11,16 +11,15 @@ from dispatchgen.kernel_template.fill import Language
 from dispatchgen.kernel_template.interface import kernel_interface
 from dispatchgen.kernel_template.template import SUFFIXES, Naming, kernel_text
 from dispatchgen.manifest.names import show, show_all
-from dispatchgen.manifest.objects import code_generator
+from dispatchgen.manifest.objects import DEFAULT_COMMANDS, code_generator
 from dispatchgen.manifest.suite import Backend, Suite
 from dispatchgen.workbench.session import Session
-
-_LANGUAGES: dict[str | None, Language] = {"llvm-cpu": "c", "vulkan": "glsl"}
 
 
 def language_of(backend: Backend) -> Language | None:
     """The language of kernels for a backend; None: there is no template."""
-    return _LANGUAGES.get(code_generator(backend))
+    generator = code_generator(backend)
+    return next((language for language, suffix in SUFFIXES.items() if DEFAULT_COMMANDS[suffix][0] == generator), None)
 
 
 def with_template(suite: Suite, language: Language | None) -> Suite:
@@ -51,25 +50,18 @@ def with_template(suite: Suite, language: Language | None) -> Suite:
 
 
 def kernel(session: Session, dispatch: Dispatch, output: Path | None) -> str:
-    """The source of a kernel for a dispatch.
+    """The source of a kernel for a dispatch, on a backend that has a template.
 
     Args:
       output: Where it is going to be; None: not known.
-
-    Raises SubstitutionError where kernels for the backend have no template.
     """
     language = language_of(session.backend)
-    file = _below(output, session.suite.root) if output is not None else None
+    assert language is not None
+    file = session.suite.relative(output) if output is not None else None
     naming = Naming(
         model=session.model.name,
         backend=session.backend.name,
-        file=file or f"kernels/{dispatch.name}{SUFFIXES[language] if language is not None else ''}",
+        file=file or f"kernels/{dispatch.name}{SUFFIXES[language]}",
         substitution=f"my_{dispatch.name}",
     )
-    return kernel_text(kernel_interface(session.export(dispatch), dispatch), dispatch, naming)
-
-
-def _below(path: Path, folder: Path) -> str | None:
-    """A path relative to a folder; None: it lies outside."""
-    resolved, root = path.resolve(), folder.resolve()
-    return resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else None
+    return kernel_text(kernel_interface(session.export(dispatch), dispatch), dispatch, language, naming)
