@@ -42,22 +42,6 @@ def test_each_binding_has_elements_of_its_type(kernels: Kernels) -> None:
     assert types(kernels["iota"], 3)[2] == [], "there is no such binding"
 
 
-def test_what_is_used_as_an_index_is_known(kernels: Kernels) -> None:
-    assert {name: set(elements.index_elements(kernel)) for name, kernel in kernels.items()} == {
-        "gather": {"i64"},
-        "select": set(),
-        "iota": set(),
-        "narrow": set(),
-        "results": set(),
-    }
-
-
-def test_what_is_taken_for_a_truth_value_is_known(kernels: Kernels) -> None:
-    assert elements.boolean_elements(kernels["select"]) == {"i8"}
-    assert types(kernels["select"], 1) == [[(0, "i8")]], "IREE keeps truth values in bytes"
-    assert elements.boolean_elements(kernels["iota"]) == frozenset()
-
-
 def test_several_tensors_in_one_buffer_have_offsets_from_push_constants(
     configured: Configured, models_dir: Path
 ) -> None:

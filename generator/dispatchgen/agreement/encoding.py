@@ -1,4 +1,4 @@
-"""The bytes of elements as IREE keeps them in buffers: seeded ones to give to kernels, and numbers to compare.
+"""The bytes of elements as IREE keeps them in buffers: seeded ones for kernels, and numbers from what they wrote.
 
 Little-endian; elements of less than a byte are packed, the first in the low bits.
 """
@@ -90,26 +90,11 @@ def random_bytes(element: str, length: int, seed: Sequence[int]) -> bytes:
     return numbers.astype(_NUMPY[element]).tobytes()
 
 
-def boolean_bytes(element: str, length: int, seed: Sequence[int]) -> bytes:
-    """Elements of 0 or 1 for `length` bytes. Equal seeds give equal bytes."""
+def bounded_bytes(element: str, length: int, seed: Sequence[int], bound: int) -> bytes:
+    """Integers from 0 to below `bound` for `length` bytes. Equal seeds give equal bytes."""
     bits = _bits(element)
-    numbers: Numbers = np.random.default_rng(seed).integers(0, 2, length * 8 // bits)
-    return _packed(numbers) if bits == 4 else numbers.astype(f"<i{bits // 8}").tobytes()
-
-
-def errors(expected: Numbers, found: Numbers) -> Numbers:
-    """How far numbers are from what is expected: relative to it where it is above 1; of integers the difference.
-
-    Infinite where that has no number, as where one of two is NaN.
-    """
-    with np.errstate(all="ignore"):
-        if expected.dtype.kind == "i":
-            # Large integers that differ may be the same number as floats.
-            return np.where(expected == found, 0.0, np.maximum(np.abs(expected.astype("f8") - found), 1.0))
-        relative = np.abs(expected - found) / np.maximum(np.abs(expected), 1.0)
-        same = (expected == found) | (np.isnan(expected) & np.isnan(found))
-        result: Numbers = np.where(same, 0.0, np.where(np.isnan(relative), np.inf, relative))
-        return result
+    numbers: Numbers = np.random.default_rng(seed).integers(0, bound, length * 8 // bits)
+    return _packed(numbers) if bits == 4 else numbers.astype(_NUMPY[element]).tobytes()
 
 
 def _bits(element: str) -> int:

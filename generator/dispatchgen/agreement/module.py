@@ -8,85 +8,17 @@ binding is found even where nothing crashes.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from textwrap import indent
-from typing import Literal
 
-from pydantic import Field
-
-from dispatchgen.agreement import elements
+from dispatchgen.agreement import elements, uses
+from dispatchgen.agreement.spec import GUARD, CheckedBenchmark, CheckedBinding, CheckSpec, Piece, Which, outputs
 from dispatchgen.extract import commands
-from dispatchgen.extract.schema import Benchmark, Data, Dispatch
+from dispatchgen.extract.schema import Benchmark, Dispatch
 from dispatchgen.iree import ir
 from dispatchgen.iree.ir import symbol_text
-
-#: Version of the format of `<dispatch>.check.json`.
-CHECK_VERSION = 1
-#: Bytes before and behind each binding; a multiple of the largest alignment that IREE's devices ask for.
-GUARD = 1024
-
-#: The two kernels, in the order in which they run and in which a function takes their buffers.
-Which = Literal["original", "substitute"]
-Values = Literal["random", "zeros", "booleans"]
-
-
-class Piece(Data):
-    """Elements of one type that lie behind each other in a binding, up to the next piece."""
-
-    offset: int = Field(description="Where they begin, in bytes.")
-    element: str = Field(description="Their type, as MLIR prints it.")
-    values: Values = Field(
-        description="What they hold: `random`; `zeros`, which are in bounds where the kernel uses them as an index; "
-        "`booleans`, 0 or 1."
-    )
-
-
-class CheckedBinding(Data):
-    """A binding of both kernels."""
-
-    length: int = Field(description="In bytes.")
-    written: bool = Field(description="Whether the original may write it.")
-    pieces: tuple[Piece, ...] = Field(description="Empty: not known; then it holds zeros, and bytes are compared.")
-
-
-class CheckedBenchmark(Data):
-    """A function of the check module."""
-
-    name: str = Field(description="The benchmark's name, and the function's.")
-    bindings: tuple[CheckedBinding, ...]
-
-
-class CheckSpec(Data):
-    """What a check module takes and returns: `<dispatch>.check.json`."""
-
-    version: int = Field(default=CHECK_VERSION, description="Version of this format.")
-    dispatch: str = Field(description="Stable name of the dispatch.")
-    guard: int = Field(description="Bytes before and behind each binding in its buffer.")
-    tolerance: float = Field(
-        description="Largest |a - b| / max(1, |a|) of floats, and |a - b| of integers, that is no disagreement."
-    )
-    benchmarks: tuple[CheckedBenchmark, ...]
-
-
-@dataclass(frozen=True)
-class Output:
-    """A buffer that a function of the check module returns, with its guards."""
-
-    binding: int
-    kernel: Which
-
-
-def outputs(benchmark: CheckedBenchmark) -> Iterator[Output]:
-    """What a benchmark's function returns, in order.
-
-    What the original only reads stays as it was: only the substitute's is returned, which may have written it.
-    """
-    for binding, checked in enumerate(benchmark.bindings):
-        if checked.written:
-            yield Output(binding, "original")
-        yield Output(binding, "substitute")
+from dispatchgen.iree.symbols import rename_symbols, symbols
 
 
 @dataclass(frozen=True)
@@ -97,30 +29,35 @@ class CheckModule:
     spec: CheckSpec
 
 
-def check_module(original: str, substitute: str, dispatch: Dispatch, device: str, tolerance: float) -> CheckModule:
+def check_module(
+    original: str, substitute: str, dispatch: Dispatch, device: str, tolerance: float, substitute_export: str
+) -> CheckModule:
     """The check module of a substitute.
 
     Args:
-      original: The executable of the dispatch, as in its benchmark module.
-      substitute: The executable that replaces it, with the export at the same place.
+      original: The executable of the dispatch, as in its benchmark module: its export is called like the dispatch.
+      substitute: The executable that replaces it.
       dispatch: The dispatch.
       device: The `util.global` of the device that it runs on.
       tolerance: Goes into the spec.
+      substitute_export: The export of the substitute that stands for the dispatch.
     """
     from iree.compiler import ir as mlir
 
     with mlir.Context(), mlir.Location.unknown():
-        module = mlir.Module.parse(f"module {{\n{device}\n{_with_own_export(original, dispatch.name)}\n}}").operation
+        # The modules own what is in them.
+        module = mlir.Module.parse(f"module {{\n{device}\n{original}\n}}").operation
         other = mlir.Module.parse(f"module {{\n{substitute}\n}}").operation
         device_op, original_op = ir.body(module)
         (substitute_op,) = ir.body(other)
+        renamed = _own_names(_exports(original_op), {*symbols(original), *symbols(substitute)})
         kernels: dict[Which, _Kernel] = {
-            "original": _kernel(original_op, f"{dispatch.name}_original_executable", f"{dispatch.name}_original"),
-            "substitute": _kernel(substitute_op, f"{dispatch.name}_substitute_executable", dispatch.name),
+            "original": _kernel(original_op, f"{dispatch.name}_original_executable", dispatch.name, renamed),
+            "substitute": _kernel(substitute_op, f"{dispatch.name}_substitute_executable", substitute_export, {}),
         }
-        spec = _spec(original_op, dispatch, tolerance)
-        parts = [device_op.get_asm(use_local_scope=True), *(kernel.text for kernel in kernels.values())]
+        spec = _spec(_kernel_function(original_op, dispatch.name), dispatch, tolerance)
         device_symbol = symbol_text(ir.symbol(device_op))
+        parts = [device, *(kernel.text for kernel in kernels.values())]
         parts += [
             _function(benchmark, checked, kernels, device_symbol)
             for benchmark, checked in zip(dispatch.benchmarks, spec.benchmarks, strict=True)
@@ -128,9 +65,27 @@ def check_module(original: str, substitute: str, dispatch: Dispatch, device: str
     return CheckModule("module {\n" + "\n".join(indent(part.strip("\n"), "  ") for part in parts) + "\n}\n", spec)
 
 
-def _with_own_export(executable: str, export: str) -> str:
-    """The original with its export renamed: executables are linked into one, where symbols of kernels must differ."""
-    return re.sub(rf"@{export}(?![A-Za-z0-9_$.])", f"@{export}_original", executable)
+def _variant(executable: ir.Operation) -> ir.Operation:
+    return next(op for op in ir.body(executable) if op.name == "hal.executable.variant")
+
+
+def _exports(executable: ir.Operation) -> list[str]:
+    return [ir.symbol(op) for op in ir.body(_variant(executable)) if op.name == "hal.executable.export"]
+
+
+def _own_names(exports: Sequence[str], taken: Set[str]) -> dict[str, str]:
+    """Names for the original's exports that nothing else has: the compiler links all executables into one.
+
+    The substitute's stay: an object's are its entry points.
+
+    Args:
+      exports: The exports.
+      taken: Symbols of both executables, as MLIR prints them.
+    """
+    ending = "_original"
+    while any(symbol_text(export + ending) in taken for export in exports):
+        ending += "_"
+    return {export: export + ending for export in exports}
 
 
 @dataclass(frozen=True)
@@ -142,31 +97,32 @@ class _Kernel:
     target: str  #: The reference to the export.
 
 
-def _kernel(executable: ir.Operation, name: str, export: str) -> _Kernel:
-    """An executable under another name. Its export is the one called `export`, else the first."""
-    from iree.compiler import ir as mlir
-
-    executable.attributes["sym_name"] = mlir.StringAttr.get(name)
-    variant = next(op for op in ir.body(executable) if op.name == "hal.executable.variant")
-    exports = [ir.symbol(op) for op in ir.body(variant) if op.name == "hal.executable.export"]
-    chosen = export if export in exports else exports[0]
+def _kernel(executable: ir.Operation, name: str, export: str, renamed: Mapping[str, str]) -> _Kernel:
+    """An executable under another name, with some of its exports renamed, to be called through `export`."""
+    text = rename_symbols(executable.get_asm(use_local_scope=True), ir.symbol(executable), name, renamed)
     symbol = symbol_text(name)
-    target = f"{symbol}::{symbol_text(ir.symbol(variant))}::{symbol_text(chosen)}"
-    return _Kernel(executable.get_asm(use_local_scope=True), symbol, target)
+    variant = symbol_text(ir.symbol(_variant(executable)))
+    return _Kernel(text, symbol, f"{symbol}::{variant}::{symbol_text(renamed.get(export, export))}")
 
 
-def _spec(executable: ir.Operation, dispatch: Dispatch, tolerance: float) -> CheckSpec:
-    index, boolean = elements.index_elements(executable), elements.boolean_elements(executable)
+def _kernel_function(executable: ir.Operation, export: str) -> ir.Operation:
+    """The function of an export; where there is none, all of the executable."""
+    functions = (op for op in ir.walk(executable) if op.name.endswith(".func") and ir.symbol(op) == export)
+    return next(functions, executable)
 
-    def values(element: str) -> Values:
-        return "zeros" if element in index else "booleans" if element in boolean else "random"
+
+def _spec(kernel: ir.Operation, dispatch: Dispatch, tolerance: float) -> CheckSpec:
+    restricted = uses.bounds(kernel)
 
     def binding(benchmark: Benchmark, ordinal: int) -> CheckedBinding:
-        found = elements.pieces(executable, ordinal, [value for _, value in benchmark.constants])
+        found = elements.pieces(kernel, ordinal, [value for _, value in benchmark.constants])
         return CheckedBinding(
             length=benchmark.bindings[ordinal],
             written=dispatch.written[ordinal],
-            pieces=tuple(Piece(offset=at, element=element, values=values(element)) for at, element in found),
+            pieces=tuple(
+                Piece(offset=at, element=element, bound=uses.bound_of(restricted, ordinal, element))
+                for at, element in found
+            ),
         )
 
     return CheckSpec(

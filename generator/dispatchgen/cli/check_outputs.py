@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from dispatchgen.cli.options import timeout_option
-from dispatchgen.errors import CheckFailed, Problem
+from dispatchgen.cli.options import timeout_option, tolerance_option
+from dispatchgen.errors import CheckFailed, Place, Problem, SubstitutionError
 
 
 @click.command("check-outputs")
@@ -18,7 +18,7 @@ from dispatchgen.errors import CheckFailed, Problem
 )
 @click.option("--device", required=True, metavar="URI", help="Where the kernels run.")
 @click.option("--iree-run-module", type=click.Path(path_type=Path), required=True, metavar="PROGRAM")
-@click.option("--tolerance", type=click.FloatRange(min=0), metavar="T", help="Default: what --spec says.")
+@tolerance_option("Largest error that is no disagreement. Default: what --spec says.")
 @timeout_option("Time limit of each process.")
 def command(
     module: Path,
@@ -35,13 +35,17 @@ def command(
     iree-run-module does not know is left out. Exits 1 where the outputs differ by more than the tolerance, or a kernel
     fails. Where the device is absent, prints what iree-run-module says and exits 1.
     """
-    from dispatchgen.agreement import run as agreement
+    from dispatchgen.agreement.run import Checker, check
+    from dispatchgen.agreement.spec import read_spec
 
-    spec = agreement.read_spec(spec_path)
+    spec = read_spec(spec_path)
+    if not spec.benchmarks:
+        message = f"there is nothing to compare: the program of this build does not have {spec.dispatch}"
+        raise SubstitutionError(Problem(message, Place(str(spec_path))))
     program = iree_run_module.absolute() if iree_run_module.parent != Path() else iree_run_module
-    checker = agreement.Checker(program, device, run_flags, timeout)
+    checker = Checker(program, device, run_flags, timeout)
     problems = []
-    for agreed in agreement.check(checker, module, spec, tolerance):
+    for agreed in check(checker, module, spec, tolerance):
         if agreed.absent:
             raise CheckFailed(Problem(f"the device {device} is absent: {agreed.failure}"))
         if agreed.failure is not None:
@@ -49,7 +53,8 @@ def command(
         else:
             click.echo(f"{agreed.benchmark}: agrees{_worst(agreed.worst)}")
         if agreed.note is not None:
-            click.echo(f"note: {agreed.benchmark}: {agreed.note}")
+            for line in agreed.note.splitlines():
+                click.echo(f"note: {agreed.benchmark}: {line}")
     if problems:
         raise CheckFailed(*problems)
 

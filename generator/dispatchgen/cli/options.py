@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,6 +26,18 @@ def timeout_option(text: str) -> Callable[[_F], _F]:
         metavar="SECONDS",
         help=text,
     )
+
+
+def tolerance_option(text: str) -> Callable[[_F], _F]:
+    """`--tolerance T`, a finite number that is not below zero; None where it is not given."""
+    return click.option("--tolerance", type=float, callback=_tolerance, metavar="T", help=text)
+
+
+def _tolerance(ctx: click.Context, parameter: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001
+    # All outputs agree where it is infinite; every comparison with NaN is false, also that of click.FloatRange.
+    if value is not None and not (value >= 0 and math.isfinite(value)):
+        raise click.BadParameter(f"expected a finite number that is not below 0, found {value:g}")
+    return value
 
 
 def host_bin_dir_option(command: _F) -> _F:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from dispatchgen.cli.options import tolerance_option
 from dispatchgen.substitute.schema import Kind
 
 
@@ -49,12 +50,7 @@ from dispatchgen.substitute.schema import Kind
     help="Workgroup count of an object, an affine map from the workload. Default: the original's count.",
 )
 @click.option("--allow-other-target", is_flag=True, help="The substitute may be made for another target.")
-@click.option(
-    "--tolerance",
-    type=click.FloatRange(min=0),
-    metavar="NUMBER",
-    help="Write check modules, which compare the substitute's outputs with the original's.",
-)
+@tolerance_option("Write check modules, which compare the substitute's outputs with the original's.")
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def command(
     name: str,

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dispatchgen.agreement import run as agreement
+from dispatchgen.agreement.run import Checker, check
+from dispatchgen.agreement.spec import read_spec
 from dispatchgen.errors import DispatchgenError
 from dispatchgen.extract.schema import Call, Dispatch
 from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches, run_model
@@ -37,7 +38,7 @@ class SubstitutedModel:
 def run_substitute(
     built: Built,
     runner: Runner,
-    checker: agreement.Checker,
+    checker: Checker,
     variant: Variant,
     dispatch: Dispatch,
     functions: Sequence[str],
@@ -62,7 +63,7 @@ def run_substitute(
 
 
 def _agreements(
-    built: Built, checker: agreement.Checker, variant: str, tolerance: float, dispatch: str, functions: Sequence[str]
+    built: Built, checker: Checker, variant: str, tolerance: float, dispatch: str, functions: Sequence[str]
 ) -> dict[str, Agreement]:
     """How the outputs of these benchmarks compare; nothing is kept from an earlier run."""
 
@@ -74,7 +75,7 @@ def _agreements(
     if reason is not None:
         return dict.fromkeys(functions, failed(reason))
     try:
-        spec = agreement.read_spec(built.tree.check_spec(built.model, built.backend, variant, dispatch))
+        spec = read_spec(built.tree.check_spec(built.model, built.backend, variant, dispatch))
     except DispatchgenError as error:
         return dict.fromkeys(functions, failed(error.problems[0].message))
     wanted = tuple(benchmark for benchmark in spec.benchmarks if benchmark.name in functions)
@@ -86,7 +87,7 @@ def _agreements(
             failure=agreed.failure,
             note=agreed.note,
         )
-        for agreed in agreement.check(checker, module, spec.model_copy(update={"benchmarks": wanted}), tolerance)
+        for agreed in check(checker, module, spec.model_copy(update={"benchmarks": wanted}), tolerance)
     }
     return dict.fromkeys(functions, failed("the check module has no such benchmark")) | found
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dispatchgen.agreement.module import CheckSpec, check_module
+from dispatchgen.agreement.module import check_module
+from dispatchgen.agreement.spec import CheckSpec
 from dispatchgen.errors import Place, Problem, SubstitutionError
 from dispatchgen.files import sha256_of, write_if_changed
 from dispatchgen.lock.drift import placeholder
@@ -70,7 +71,7 @@ def _texts(step: Step, original: Original, replacement: Replacement) -> dict[str
     texts = {".mlir": replacement.benchmark_module(original), EXECUTABLE_SUFFIX: executable_file(replacement)}
     if step.tolerance is not None:
         kernels = original.executable.benchmark_text, replacement.benchmark_text
-        check = check_module(*kernels, original.dispatch, original.device, step.tolerance)
+        check = check_module(*kernels, original.dispatch, original.device, step.tolerance, replacement.export)
         texts |= {".check.mlir": check.text, ".check.json": check.spec.model_dump_json(indent=1) + "\n"}
     return texts
 

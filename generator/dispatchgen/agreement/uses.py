@@ -1,0 +1,204 @@
+"""What kernels use the numbers that they load for: positions and truth values must be what a right kernel may get.
+
+The trace goes from the use back to the binding, through the operations of IREE's configuration phase: tensors are
+loaded whole, and `linalg` operations see their elements as block arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from dispatchgen.extract.scalars import is_integer, scalar_type
+from dispatchgen.iree import ir
+from dispatchgen.iree.executable import element_of
+
+_SUBSPAN = "hal.interface.binding.subspan"
+_INDEX_CASTS = ("arith.index_cast", "arith.index_castui")
+_SHIFTS = ("arith.shli", "arith.shrsi", "arith.shrui")
+#: Operations that take integers from memory as positions, without a cast, as this operand.
+_INDEXING = {
+    "iree_linalg_ext.gather": 1,
+    "iree_linalg_ext.scatter": 1,
+    "tensor.gather": 1,
+    "tensor.scatter": 2,
+}
+#: Operations whose result is, or holds, elements of their first operand, as they are; the others are positions.
+_LOADS = frozenset(
+    {
+        "iree_codegen.load_from_buffer",
+        "iree_tensor_ext.dispatch.tensor.load",
+        "memref.load",
+        "memref.subview",
+        "tensor.cast",
+        "tensor.collapse_shape",
+        "tensor.expand_shape",
+        "tensor.extract",
+        "tensor.extract_slice",
+    }
+)
+_WIDENINGS = frozenset({"arith.extsi", "arith.extui"})
+#: Operations whose results are no elements from memory, whatever their operands are.
+_SHAPES = frozenset({"memref.dim", "tensor.dim"})
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where numbers come from."""
+
+    binding: int | None  #: None: the trace was lost, any binding with such elements.
+    element: str
+
+
+def bounds(executable: ir.Operation) -> Mapping[Source, int]:
+    """What must be integers in [0, bound) for a kernel to be right: the smallest bound of all uses.
+
+    Args:
+      executable: The operation, or a part of it that holds the kernel.
+    """
+    found: dict[Source, int] = {}
+    for op in ir.walk(executable):
+        for value, bound in _restricted_operands(op):
+            for source in _sources(value):
+                found[source] = min(bound, _fitting(bound, source.element), found.get(source, bound))
+    return found
+
+
+def bound_of(found: Mapping[Source, int], binding: int, element: str) -> int | None:
+    """The bound of the elements of a binding; None: they may be any numbers."""
+    sources = (Source(binding, element), Source(None, element))
+    return min((found[source] for source in sources if source in found), default=None)
+
+
+def _fitting(bound: int, element: str) -> int:
+    """A bound for elements of that type: all numbers below it are to be such elements."""
+    if not is_integer(element):
+        return 1
+    type_ = scalar_type(element)
+    return min(bound, 1 << (type_.bits - 1)) if type_ is not None else 1
+
+
+def _restricted_operands(op: ir.Operation) -> Iterator[tuple[ir.Value, int]]:
+    """The operands of an operation that may not be any numbers, each with its bound; 1 where that is not known."""
+    if op.name in _INDEX_CASTS and (element_of(str(op.results[0].type)) or str(op.results[0].type)) == "index":
+        yield op.operands[0], _index_bound(op)
+    elif op.name in _INDEXING:
+        yield op.operands[_INDEXING[op.name]], 1
+    elif op.name.startswith("iree_vector_ext.") or op.name in ("vector.gather", "vector.scatter"):
+        yield from (
+            (operand, 1) for operand in list(op.operands)[1:] if is_integer(element_of(str(operand.type)) or "")
+        )
+    elif op.name == "arith.trunci" and str(op.results[0].type) == "i1":
+        yield op.operands[0], 2
+    elif op.name in _SHIFTS:
+        yield op.operands[1], 2
+
+
+def _index_bound(cast: ir.Operation) -> int:
+    """How many positions there are where an element is an index as it was loaded; 1 where that is not known."""
+    from iree.compiler import ir as mlir
+
+    if not _is_loaded(cast.operands[0]):
+        return 1
+    sizes = []
+    for use in cast.results[0].uses:
+        if use.owner.name != "tensor.extract" or use.operand_number == 0:
+            return 1
+        tensor = mlir.RankedTensorType(use.owner.operands[0].type)
+        dimension = use.operand_number - 1
+        sizes.append(1 if tensor.is_dynamic_dim(dimension) else tensor.get_dim_size(dimension))
+    return max(min(sizes, default=1), 1)
+
+
+def _is_loaded(value: ir.Value) -> bool:
+    """Whether a value is an element from a binding, as it is but for its width."""
+    from iree.compiler import ir as mlir
+
+    while True:
+        owner = value.owner
+        if isinstance(owner, mlir.Block):
+            operands = _linalg_operands(value)
+            if operands is None:
+                return False
+            (value,) = operands
+        elif owner.name == _SUBSPAN:
+            return True
+        elif owner.name in _LOADS or owner.name in _WIDENINGS:
+            value = owner.operands[0]
+        else:
+            return False
+
+
+def _sources(value: ir.Value) -> set[Source]:
+    """The bindings that a value is computed from; no push constant or position is one."""
+    from iree.compiler import ir as mlir
+
+    found: set[Source] = set()
+    seen: set[ir.Value] = set()
+    todo = [value]
+    while todo:
+        value = todo.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        owner = value.owner
+        if isinstance(owner, mlir.Block):
+            origins = _linalg_operands(value) or _region_operands(value)
+        elif owner.name == _SUBSPAN:
+            element = element_of(str(value.type))
+            found.add(Source(ir.integer(owner.attributes["binding"]), element or str(value.type)))
+            continue
+        else:
+            origins = _origins(owner, value)
+        if origins is None:
+            element = element_of(str(value.type)) or str(value.type)
+            if element != "index":
+                found.add(Source(None, element))
+        else:
+            todo += origins
+    return found
+
+
+def _linalg_operands(argument: ir.Value) -> list[ir.Value] | None:
+    """Of a block argument of a `linalg` operation the operand whose elements it is; None: it is no such argument."""
+    from iree.compiler import ir as mlir
+
+    parent = argument.owner.owner.operation
+    if not parent.name.startswith("linalg."):
+        return None
+    return [parent.operands[mlir.BlockArgument(argument).arg_number]]
+
+
+def _region_operands(argument: ir.Value) -> list[ir.Value] | None:
+    """What a block argument of another operation may be: any of its operands, or of what its regions yield.
+
+    None: it is a function's.
+    """
+    parent = argument.owner.owner.operation
+    if parent.name.endswith(".func"):
+        return None
+    return [*parent.operands, *_yielded(parent)]
+
+
+def _origins(op: ir.Operation, result: ir.Value) -> list[ir.Value] | None:
+    """The values that a result is computed from; None: it is memory that is written elsewhere."""
+    from iree.compiler import ir as mlir
+
+    if op.name in _SHAPES:
+        return []
+    if op.name in _LOADS:
+        return [op.operands[0]]
+    if op.name.startswith("linalg.") and len(op.regions):
+        yielded = _yielded(op)
+        number = mlir.OpResult(result).result_number
+        return [yielded[number]] if number < len(yielded) else list(op.operands)
+    if "alloc" in op.name or op.name.endswith((".call", "get_global")):
+        return None
+    return [*op.operands, *_yielded(op)]
+
+
+def _yielded(op: ir.Operation) -> list[ir.Value]:
+    """The operands of the operations that end the blocks of an operation's regions."""
+    return [
+        operand for region in op.regions for block in region.blocks for operand in list(block.operations)[-1].operands
+    ]

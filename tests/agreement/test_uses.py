@@ -1,0 +1,111 @@
+"""What kernels use the numbers for that they load, in modules by the real compiler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import support
+from configured import Configured
+from dispatchgen.agreement.uses import Source, bound_of, bounds
+from dispatchgen.iree import ir
+
+#: A table of which rows are taken and scaled: `NUMBER` makes a position of %in.
+_ROWS = """\
+func.func @main(%table: tensor<SIZExf32>, %rows: tensor<8xi32>, %scales: tensor<8xi32>) -> tensor<8xf32> {
+  %c3 = arith.constant 3 : i32
+  %empty = tensor.empty() : tensor<8xf32>
+  %result = linalg.generic {
+      indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]}
+      ins(%rows, %scales : tensor<8xi32>, tensor<8xi32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: i32, %scale: i32, %out: f32):
+    NUMBER
+    %value = tensor.extract %table[%row] : tensor<SIZExf32>
+    %factor = arith.sitofp %scale : i32 to f32
+    %product = arith.mulf %value, %factor : f32
+    linalg.yield %product : f32
+  } -> tensor<8xf32>
+  return %result : tensor<8xf32>
+}
+"""
+_AS_IT_IS = "%row = arith.index_cast %in : i32 to index"
+_WIDER = "%wide = arith.extsi %in : i32 to i64\n%row = arith.index_cast %wide : i64 to index"
+_COMPUTED = "%sum = arith.addi %in, %c3 : i32\n%row = arith.index_cast %sum : i32 to index"
+
+
+@pytest.fixture(scope="module")
+def configured(iree_tools: support.IreeTools, tmp_path_factory: pytest.TempPathFactory) -> Configured:
+    return Configured(iree_tools, tmp_path_factory.mktemp("configured"))
+
+
+def test_each_kernel_has_its_own_uses(configured: Configured, models_dir: Path) -> None:
+    with ir.read_module(configured.module(models_dir / "elements.mlir")) as module:
+        kernels = [op for op in ir.body(module) if op.name == "hal.executable"]
+        found = {ir.symbol(op).partition("_dispatch_")[0]: dict(bounds(op)) for op in kernels}
+    assert found == {
+        "gather": {Source(1, "i64"): 10},
+        "select": {Source(0, "i8"): 2},
+        "iota": {},
+        "narrow": {},
+        "results": {},
+    }
+
+
+@pytest.mark.parametrize(
+    ("size", "number", "bound"),
+    [("64", _AS_IT_IS, 64), ("64", _WIDER, 64), ("64", _COMPUTED, 1), ("?", _AS_IT_IS, 1)],
+)
+def test_only_the_binding_that_is_an_index_is_bounded(
+    configured: Configured, tmp_path: Path, size: str, number: str, bound: int
+) -> None:
+    """Other integers of that type stay any numbers: a kernel that does not use them is found."""
+    source = tmp_path / "rows.mlir"
+    source.write_text(_ROWS.replace("SIZE", size).replace("NUMBER", number))
+    with ir.read_module(configured.module(source)) as module:
+        (kernel,) = (op for op in ir.body(module) if op.name == "hal.executable")
+        found = bounds(kernel)
+    assert dict(found) == {Source(1, "i32"): bound}
+    assert [bound_of(found, binding, "i32") for binding in range(3)] == [None, bound, None]
+
+
+_FUNCTION = """\
+func.func @kernel(%loaded: i32) -> index {
+  %index = arith.index_cast %loaded : i32 to index
+  return %index : index
+}
+"""
+
+
+def test_where_the_trace_is_lost_all_elements_of_the_type_are_bounded() -> None:
+    with ir.parse_module(_FUNCTION) as module:
+        found = bounds(module)
+        assert dict(found) == {Source(None, "i32"): 1}
+        assert [bound_of(found, 3, element) for element in ("i32", "i64", "f32")] == [1, None, None]
+
+
+_LOOP = """\
+#binding = #hal.pipeline.binding<storage_buffer>
+#layout = #hal.pipeline.layout<bindings = [#binding, #binding]>
+func.func @kernel() -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %start = arith.constant 0 : i32
+  %0 = hal.interface.binding.subspan layout(#layout) binding(1) offset(%c0) : memref<8xi32>
+  %1 = iree_codegen.load_from_buffer %0 : memref<8xi32> -> tensor<8xi32>
+  %sum = scf.for %i = %c0 to %c8 step %c1 iter_args(%partial = %start) -> i32 {
+    %value = tensor.extract %1[%i] : tensor<8xi32>
+    %next = arith.addi %partial, %value : i32
+    scf.yield %next : i32
+  }
+  %index = arith.index_cast %sum : i32 to index
+  return %index : index
+}
+"""
+
+
+def test_the_trace_goes_through_loops() -> None:
+    with ir.parse_module(_LOOP) as module:
+        assert dict(bounds(module)) == {Source(1, "i32"): 1}
