@@ -13,7 +13,8 @@ import support
 from dispatchgen.errors import SubstitutionError
 from dispatchgen.iree import ir
 from dispatchgen.iree.executable import Executable, read_executables
-from dispatchgen.objects.executable import object_executable
+from dispatchgen.objects.executable import ObjectExecutable, object_executable
+from dispatchgen.objects.fit import ObjectFit, fit_object
 from dispatchgen.objects.model import EntryPoint, ObjectFile
 
 pytestmark = pytest.mark.main_path
@@ -58,6 +59,15 @@ def resolved(executable: Executable, launch: Mapping[str, str] = _LAUNCH) -> str
         return str(operation.get_asm(use_local_scope=True))
 
 
+def make(
+    original: Executable, object_file: ObjectFile, workgroups: str | None, resolved_export: str | None, path: str
+) -> ObjectExecutable:
+    """The executable that runs the object's only entry point."""
+    fit = fit_object(original, object_file, None)
+    assert isinstance(fit, ObjectFit)
+    return object_executable(original, object_file, fit, workgroups, resolved_export, path)
+
+
 def launch_of(text: str) -> dict[str, str]:
     """What the export of an executable says of a launch."""
     with ir.parse_module(text) as module:
@@ -66,8 +76,8 @@ def launch_of(text: str) -> dict[str, str]:
 
 
 def test_for_a_cpu_a_function_calls_the_object(cpu: Executable) -> None:
-    made = object_executable(cpu, _C, None, _MAP, None, "fast/k.o")
-    assert (made.export_name, made.entry) == (cpu.exports[0].name, "multiply")
+    made = make(cpu, _C, _MAP, None, "fast/k.o")
+    assert made.export_name == cpu.exports[0].name
     assert 'objects([#hal.executable.object<{path = "fast/k.o"}>])' in made.text
     assert "affine_map<(d0, d1) -> (d1 ceildiv 64)>" in made.text
     (executable,) = _parsed(made.text)
@@ -87,26 +97,26 @@ def _parsed(text: str) -> list[Executable]:
 
 
 def test_the_originals_count(cpu: Executable) -> None:
-    made = object_executable(cpu, _C, None, None, resolved(cpu, {}), "fast/k.o")
+    made = make(cpu, _C, None, resolved(cpu, {}), "fast/k.o")
     assert "hal.return %c1, %c1, %c1" in made.text
 
 
 def test_an_entry_point_called_like_the_export(cpu: Executable) -> None:
     name = cpu.exports[0].name
-    made = object_executable(cpu, replace(_C, entry_points=(EntryPoint(name),)), None, _MAP, None, "fast/k.o")
-    assert (made.export_name, made.entry) == (f"{name}_dispatch", name)
+    made = make(cpu, replace(_C, entry_points=(EntryPoint(name),)), _MAP, None, "fast/k.o")
+    assert made.export_name == f"{name}_dispatch"
     assert f"@{name}_dispatch ordinal(0)" in made.text
 
 
 def test_names_are_quoted(cpu: Executable) -> None:
-    made = object_executable(cpu, replace(_C, entry_points=(EntryPoint('a"b c'),)), None, _MAP, None, 'fast/"k\n.o')
+    made = make(cpu, replace(_C, entry_points=(EntryPoint('a"b c'),)), _MAP, None, 'fast/"k\n.o')
     assert '@"a\\22b c"' in made.text
     assert 'path = "fast/\\22k\\0A.o"' in made.text
     assert _parsed(made.text)
 
 
 def test_for_a_gpu_the_object_is_all_there_is(cuda: Executable) -> None:
-    made = object_executable(cuda, _PTX, None, None, resolved(cuda), "fast/k.ptx")
+    made = make(cuda, _PTX, None, resolved(cuda), "fast/k.ptx")
     assert made.export_name == "multiply"
     data = f'data = dense<"0x{"50545821" * 50}"> : vector<200xi8>'
     assert f'objects([#hal.executable.object<{{path = "fast/k.ptx", {data}}}>])' in made.text
@@ -115,25 +125,49 @@ def test_for_a_gpu_the_object_is_all_there_is(cuda: Executable) -> None:
 
 
 def test_another_count_keeps_the_launch(cuda: Executable) -> None:
-    made = object_executable(cuda, _PTX, None, _MAP, resolved(cuda), "fast/k.ptx")
+    made = make(cuda, _PTX, _MAP, resolved(cuda), "fast/k.ptx")
     assert "affine_map<(d0, d1) -> (d1 ceildiv 64)>" in made.text
     assert launch_of(made.text) == _LAUNCH
 
 
 def test_ptx_may_require_a_workgroup_size(cuda: Executable) -> None:
     entry = replace(_PTX.entry_points[0], workgroup_size=(128, 1, 1))
-    made = object_executable(cuda, replace(_PTX, entry_points=(entry,)), None, None, resolved(cuda), "k.ptx")
+    made = make(cuda, replace(_PTX, entry_points=(entry,)), None, resolved(cuda), "k.ptx")
     assert launch_of(made.text) == {**_LAUNCH, "workgroup_size": "[128 : index, 1 : index, 1 : index]"}
 
 
 def test_ptx_may_allow_too_few_threads(cuda: Executable) -> None:
     entry = replace(_PTX.entry_points[0], max_threads=32)
     with pytest.raises(SubstitutionError, match="a workgroup has 32 x 2 x 1 threads; multiply allows 32"):
-        object_executable(cuda, replace(_PTX, entry_points=(entry,)), None, None, resolved(cuda), "k.ptx")
+        make(cuda, replace(_PTX, entry_points=(entry,)), None, resolved(cuda), "k.ptx")
 
 
-def test_what_does_not_fit_is_refused(cpu: Executable) -> None:
-    with pytest.raises(SubstitutionError, match="found one for aarch64"):
-        object_executable(cpu, replace(_C, architecture="aarch64"), None, _MAP, None, "fast/k.o")
-    with pytest.raises(SubstitutionError, match="it has 1 results; 3 are needed"):
-        object_executable(cpu, _C, None, "(n, m) -> (n)", None, "fast/k.o")
+def test_a_map_of_another_shape_is_refused(cpu: Executable) -> None:
+    with pytest.raises(SubstitutionError, match="3 are needed"):
+        make(cpu, _C, "(n, m) -> (n)", None, "fast/k.o")
+
+
+_CONDITION = """\
+hal.executable.condition(%device: !hal.device) -> i1 {
+%ok, %value = hal.device.query<%device : !hal.device> key("hal.device.id" :: "sm_80") : i1, i1
+hal.return %value : i1
+}
+"""
+_CONSTANTS = """\
+hal.executable.constant.block(%device: !hal.device) -> i32 as "size" {
+%size = arith.constant 4 : i32
+hal.return %size : i32
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["llvm-cpu", "cuda"])
+def test_what_the_host_asks_of_the_variant_stays(target: str) -> None:
+    text = read(target).text
+    export = text.index("hal.executable.export")
+    with ir.parse_module(text[:export] + _CONDITION + _CONSTANTS + text[export:]) as module:
+        (original,) = read_executables(module)
+    object_file = _C if target == "llvm-cpu" else _PTX
+    (executable,) = _parsed(make(original, object_file, _MAP, resolved(original), "k").text)
+    assert len(original.host_code) == 2
+    assert executable.host_code == original.host_code

@@ -18,6 +18,7 @@ from dispatchgen.extract.schema import Benchmark
 from dispatchgen.iree import ir
 from dispatchgen.iree.executable import limit_alignments
 from dispatchgen.iree.ir import symbol_text
+from dispatchgen.iree.resources import operation_asm
 from dispatchgen.iree.symbols import rename_symbols
 
 #: Alignment of bindings in the buffer, in bytes: the largest that IREE's devices ask for.
@@ -26,7 +27,7 @@ _ALIGNMENT = 256
 
 def executable_text(export: Export, executable_name: str, export_name: str) -> str:
     """An executable as text, its symbol and that of the export renamed, its bindings aligned as any allocation is."""
-    text = limit_alignments(export.executable_op).get_asm(use_local_scope=True)
+    text = operation_asm(limit_alignments(export.executable_op))
     return rename_symbols(text, export.executable, executable_name, {export.name: export_name})
 
 

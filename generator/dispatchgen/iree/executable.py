@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from dispatchgen.iree import ir
+from dispatchgen.iree.resources import missing_resources, operation_asm
 
 Phase = Literal["source", "configuration"]
 
@@ -24,6 +26,8 @@ _CONFIGURED_OPERATIONS = frozenset(
 )
 #: How tensors are loaded and stored before that.
 _SOURCE_OPERATIONS = frozenset({"iree_tensor_ext.dispatch.tensor.load", "iree_tensor_ext.dispatch.tensor.store"})
+#: What a variant has for the host besides its exports.
+_HOST = frozenset({"hal.executable.condition", "hal.executable.constant.block"})
 
 #: The shape and the element type in a memref, a tensor, or a dispatch tensor.
 _SHAPED = re.compile(r"(?:memref|tensor|vector)<(?:(?:\?|\d+)x)*(?P<element>[A-Za-z]\w*(?:<\w+>)?)[,>]")
@@ -74,7 +78,7 @@ class Access:
 
 @dataclass(frozen=True)
 class Executable:
-    """A `hal.executable` with its first variant."""
+    """A `hal.executable` with its first variant. Texts raise ModelError as `operation_asm` does."""
 
     symbol: str
     variants: tuple[str, ...]  #: Symbols; what follows is of the first.
@@ -85,24 +89,39 @@ class Executable:
     accesses: tuple[Access, ...]
     phase: Phase | None  #: None: cannot be told, as of an executable that calls an object.
     is_external: bool  #: Whether all of its code is in objects: its exports are called like their entry points.
-    text: str  #: The operation on its own, without locations.
-    benchmark_text: str  #: The same with alignments as benchmark modules have them.
-    located_text: str  #: The same as `text`, with locations.
+    host_code: tuple[str, ...]  #: Texts of what the host asks or computes of the variant: its condition, its constants.
     line: int | None  #: Line in the file.
+    operation: ir.Operation = field(repr=False, compare=False)  #: A copy, which outlives the module.
 
     @property
     def variant(self) -> str:
         """Symbol of the first variant; empty where there is none."""
         return self.variants[0] if self.variants else ""
 
+    @cached_property
+    def text(self) -> str:
+        """The operation on its own, without locations."""
+        return operation_asm(self.operation)
 
-def read_executables(module: ir.Operation, symbol: str | None = None) -> list[Executable]:
-    """The executables at the top of a parsed module; only the one of that symbol where it is given."""
-    return [
-        _executable(op)
-        for op in ir.body(module)
-        if op.name == "hal.executable" and (symbol is None or ir.symbol(op) == symbol)
-    ]
+    @cached_property
+    def benchmark_text(self) -> str:
+        """The same with alignments as benchmark modules have them."""
+        return operation_asm(limit_alignments(self.operation))
+
+    @cached_property
+    def located_text(self) -> str:
+        """The same as `text`, with locations."""
+        return operation_asm(self.operation, locations=True)
+
+    @cached_property
+    def missing_resources(self) -> tuple[str, ...]:
+        """The resources that it refers to and whose data its module does not have."""
+        return missing_resources(self.operation)
+
+
+def read_executables(module: ir.Operation) -> list[Executable]:
+    """The executables at the top of a parsed module."""
+    return [_executable(op) for op in ir.body(module) if op.name == "hal.executable"]
 
 
 def _executable(operation: ir.Operation) -> Executable:
@@ -121,10 +140,9 @@ def _executable(operation: ir.Operation) -> Executable:
         is_external=variant is not None
         and "objects" in variant.attributes
         and not _children(variant, "builtin.module"),
-        text=operation.get_asm(use_local_scope=True),
-        benchmark_text=limit_alignments(operation).get_asm(use_local_scope=True),
-        located_text=operation.get_asm(use_local_scope=True, enable_debug_info=True),
+        host_code=tuple(op.get_asm(use_local_scope=True) for op in inner if op.name in _HOST),
         line=ir.line(operation),
+        operation=operation.clone(),
     )
 
 

@@ -15,7 +15,7 @@ from dispatchgen.errors import Place, Problem, SubstitutionError
 from dispatchgen.iree import ir
 from dispatchgen.iree.executable import Executable, Export
 from dispatchgen.iree.ir import symbol_text
-from dispatchgen.objects.fit import fit_object
+from dispatchgen.objects.fit import ObjectFit
 from dispatchgen.objects.model import EntryPoint, ObjectFile
 from dispatchgen.objects.workgroups import count_by_map
 from dispatchgen.objects.wrapper import wrapper_module
@@ -33,14 +33,12 @@ class ObjectExecutable:
 
     text: str
     export_name: str  #: References to the original's export are to be changed to this.
-    entry: str  #: The entry point that was chosen.
-    target_differences: tuple[str, ...]  #: In what the object was made for another target.
 
 
 def object_executable(
     original: Executable,
     object_file: ObjectFile,
-    entry: str | None,
+    fit: ObjectFit,
     workgroups: str | None,
     resolved_export: str | None,
     object_path: str,
@@ -49,7 +47,7 @@ def object_executable(
 
     Args:
       original: The executable; it has one variant and one export.
-      entry: The object's entry point; None: its only one.
+      fit: How the object fits.
       workgroups: Affine map from the workload to the number of workgroups; None: the original's count.
       resolved_export: Text of the original's `hal.executable.export` as code generation leaves it. Needed where
         `workgroups` is None, and for GPUs, where it says how many threads a workgroup has.
@@ -57,11 +55,8 @@ def object_executable(
         `--iree-hal-executable-object-search-path=`.
 
     Raises:
-      SubstitutionError: the object does not fit, with all that is wrong.
+      SubstitutionError: the workgroups do not fit the dispatch or the entry point.
     """
-    fit = fit_object(original, object_file, entry)
-    if isinstance(fit, list):
-        raise SubstitutionError(*fit)
     export, for_cpu = original.exports[0], object_file.format == "elf"
     name = fit.entry.name
     if for_cpu:  # the two are symbols of one module; the export's has to be unique in the whole program
@@ -71,12 +66,14 @@ def object_executable(
     with ir.parse_module(""):
         objects = f"objects([{_object_attribute(object_path, None if for_cpu else object_file.data)}])"
         exported = resolved_export if workgroups is None else _declaration(export, workgroups)
-    text = _executable(original, f"{objects} {{\n{exported}\n{inner}\n}}")
+    assert exported is not None, "without a map, the resolved export has the count"
+    body = "\n".join([*original.host_code, exported, inner])
+    text = _executable(original, f"{objects} {{\n{body}\n}}")
     with ir.parse_module(text) as module:
         (export_op,) = ir.walk(module, "hal.executable.export")
         _set_launch(export_op, name, launch)
         text = ir.body(module)[0].get_asm(use_local_scope=True)
-    return ObjectExecutable(text, name, fit.entry.name, fit.target_differences)
+    return ObjectExecutable(text, name)
 
 
 def _executable(original: Executable, rest: str) -> str:

@@ -59,8 +59,11 @@ def _compile(compiler: Compiler, module: str, phases: Sequence[str], file: str) 
         if result.returncode != 0:
             raise _failed(result, file)
         with ir.read_module(output) as compiled:
-            (executable,) = read_executables(compiled)
-            return executable
+            executables = read_executables(compiled)
+    if len(executables) != 1:
+        message = f"expected one executable from iree-compile, found {len(executables)}"
+        raise ToolError(Problem(message, Place(file), "compile flags that leave the phases alone"))
+    return executables[0]
 
 
 def _failed(result: process.Result, file: str) -> ToolError | SubstitutionError:

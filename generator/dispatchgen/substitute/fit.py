@@ -6,8 +6,9 @@ program computes something else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from dispatchgen.errors import Place, Problem
 from dispatchgen.extract.names import same_but_for_number
@@ -47,10 +48,28 @@ def fit(
         *_functions(chosen, file),
         *_accesses(chosen, file),
         *_phase(chosen, phase, file),
+        *_resources(chosen, file),
     ]
     if differences and not any_target:
         problems.append(other_target(differences, Place(file, chosen.line)))
     return problems or Fit(chosen, tuple(pairs), differences)
+
+
+def interface_problems(original: Executable, substitute: Executable, file: str) -> list[Problem]:
+    """What a substitute has not in common with an executable of a program, whatever the names of its exports."""
+    exports = {export.ordinal: export for export in substitute.exports}
+    expected, found = sorted(export.ordinal for export in original.exports), sorted(exports)
+    problems = list(_variants(original, substitute, file))
+    if expected != found:
+        message = f"ordinals of the exports: expected {_ordinals(expected)}, found {_ordinals(found)}"
+        return [*problems, Problem(message, Place(file, substitute.line))]
+    for export in original.exports:
+        problems += _export(export, exports[export.ordinal], file)
+    return problems
+
+
+def _ordinals(ordinals: Sequence[int]) -> str:
+    return ", ".join(map(str, ordinals)) or "none"
 
 
 def _choose(original: Original, substitutes: Sequence[Executable], file: str) -> Executable | Problem:
@@ -108,25 +127,40 @@ def _is_export(original: Original, old: Export, new: Export) -> bool:
 
 
 def _pairs(original: Original, substitute: Executable) -> list[tuple[Export, Export]]:
-    """The exports of both that belong together: of the same name, else of the same ordinal."""
-    named = {
-        old.ordinal: new
-        for old in original.executable.exports
-        for new in substitute.exports
-        if _is_export(original, old, new)
-    }
-    rest = {new.ordinal: new for new in substitute.exports if new not in named.values()}
-    pairs = ((old, named.get(old.ordinal) or rest.get(old.ordinal)) for old in original.executable.exports)
-    return [(old, new) for old, new in pairs if new is not None]
+    """The exports of both that belong together.
+
+    That is those of the same name where all have it. Else names may differ in the dispatch's number, which does not
+    tell exports of one operation apart: then the ordinal decides, as it does where names fit nothing.
+    """
+    old_exports, new_exports = original.executable.exports, substitute.exports
+    named = [(old, new) for old in old_exports for new in new_exports if new.name in _export_symbols(original, old)]
+    if len(named) == len(old_exports):
+        return named
+    rules: list[Callable[[Export, Export], bool]] = [
+        lambda old, new: old.ordinal == new.ordinal and _is_export(original, old, new),
+        lambda old, new: _is_export(original, old, new),
+        lambda old, new: old.ordinal == new.ordinal,
+    ]
+    chosen: dict[int, Export] = {}
+    for fits, old in product(rules, old_exports):
+        rest = [new for new in new_exports if new not in chosen.values()]
+        match = next((new for new in rest if fits(old, new)), None)
+        if match is not None and old.ordinal not in chosen:
+            chosen[old.ordinal] = match
+    return [(old, chosen[old.ordinal]) for old in old_exports if old.ordinal in chosen]
 
 
 def _symbols(original: Original, substitute: Executable, file: str) -> Iterator[Problem]:
     place = Place(file, substitute.line)
     if not _is_one_of(substitute.symbol, _symbols_of(original)):
         yield Problem(f"executable: expected @{original.dispatch.executable}, found @{substitute.symbol}", place)
-    if substitute.variants != original.executable.variants:
-        expected, found = _names(original.executable.variants), _names(substitute.variants)
-        yield Problem(f"variants: expected {expected}, found {found}", place)
+    yield from _variants(original.executable, substitute, file)
+
+
+def _variants(original: Executable, substitute: Executable, file: str) -> Iterator[Problem]:
+    if substitute.variants != original.variants:
+        expected, found = _names(original.variants), _names(substitute.variants)
+        yield Problem(f"variants: expected {expected}, found {found}", Place(file, substitute.line))
 
 
 def _names(symbols: Sequence[str]) -> str:
@@ -196,6 +230,13 @@ def _phase(substitute: Executable, phase: Phase, file: str) -> Iterator[Problem]
         states = {"source": "an executable that is not configured yet", "configuration": "a configured executable"}
         message = f"expected {states[phase]}, found {states[substitute.phase]}"
         yield Problem(message, Place(file, substitute.line), f"`{substitute.phase}:` instead of `{phase}:`")
+
+
+def _resources(substitute: Executable, file: str) -> Iterator[Problem]:
+    """Constants whose data is not in the file. iree-compile leaves it out where it dumps executables."""
+    if substitute.missing_resources:
+        message = f"the file has no data for {', '.join(substitute.missing_resources)}"
+        yield Problem(message, Place(file, substitute.line), "start from what `dispatchgen dump` writes")
 
 
 def other_target(differences: Sequence[str], place: Place) -> Problem:

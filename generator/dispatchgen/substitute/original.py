@@ -94,10 +94,14 @@ def _unknown(name: str, names: Sequence[str], folder: Path) -> Problem:
 
 def _read(path: Path, dispatch: Dispatch) -> Original:
     with ir.read_module(path) as module:
-        (executable,) = read_executables(module)
-        device = next(op for op in ir.body(module) if op.name == "util.global" and _is_device(op))
-        device_text = device.get_asm(use_local_scope=True)
-    return Original(dispatch, path.read_text(encoding="utf-8"), device_text, executable)
+        executables = read_executables(module)
+        devices = [op for op in ir.body(module) if op.name == "util.global" and _is_device(op)]
+        if len(executables) != 1 or len(devices) != 1:
+            found = f"found {len(executables)} executables and {len(devices)} devices"
+            message = f"expected a benchmark module, with one executable and one device; {found}"
+            raise ModelError(Problem(message, Place(str(path)), "extract the dispatches again"))
+        device_text = devices[0].get_asm(use_local_scope=True)
+    return Original(dispatch, path.read_text(encoding="utf-8"), device_text, executables[0])
 
 
 def _is_device(operation: ir.Operation) -> bool:

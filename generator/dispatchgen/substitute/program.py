@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dispatchgen.errors import ModelError, Place, Problem, SubstitutionError
@@ -11,11 +12,13 @@ from dispatchgen.files import write_if_changed
 from dispatchgen.iree import ir
 from dispatchgen.iree.executable import Executable
 from dispatchgen.iree.ir import symbol_text
+from dispatchgen.iree.resources import module_asm
 from dispatchgen.iree.symbols import rename_symbols, symbols
 from dispatchgen.lock.drift import placeholder
 from dispatchgen.manifest.names import did_you_mean, show
 from dispatchgen.objects.linked import duplicate_symbols
 from dispatchgen.substitute.executable_file import EXECUTABLE_SUFFIX, parse_executable, read_executable_file
+from dispatchgen.substitute.fit import interface_problems
 from dispatchgen.substitute.original import read_index, skipped_reason
 from dispatchgen.substitute.splice import executable_spans, rename_reference, replace_executables
 
@@ -43,25 +46,75 @@ def write_program(configured: Path, index: Path, output: Path, executables: Sequ
         return reasons
     dispatches = {dispatch.name: dispatch for dispatch in read_index(index).dispatches}
     text = _read_text(configured)
-    spans = executable_spans(text)
-    _check(executables, dispatches, spans.keys(), configured)
-    files = {path: read_executable_file(path) for path in executables}
-    duplicates = duplicate_symbols(file.linked for file in files.values() if file.linked is not None)
-    if duplicates:
-        raise SubstitutionError(*duplicates)
-    replaced, references = {}, []
-    for path, file in files.items():
-        dispatch, substitute = dispatches[_dispatch_name(path)], file.executable
-        span = spans[symbol_text(dispatch.executable)]
-        original = parse_executable(text[span.begin : span.end])
-        names = _export_names(substitute, original)
-        replaced[dispatch.executable] = rename_symbols(substitute.text, substitute.symbol, dispatch.executable, names)
-        references += [(original, old, names[new]) for old, new in _pairs(original, substitute)]
-    text = replace_executables(text, replaced)
-    for original, old, new in references:
-        text = rename_reference(text, original.symbol, original.variant, old, new)
+    _check(executables, dispatches, executable_spans(text).keys(), configured)
+    replaced = _replacements(text, {path: dispatches[_dispatch_name(path)].executable for path in executables})
+    text = replace_executables(text, {symbol: each.text for symbol, each in replaced.items()})
+    for symbol, each in replaced.items():
+        for old, new in each.exports.items():
+            text = rename_reference(text, symbol, each.variant, old, new)
     write_if_changed(output, text)
     return []
+
+
+@dataclass(frozen=True)
+class _Replaced:
+    """What stands in place of an executable of the program."""
+
+    path: Path
+    text: str
+    variant: str
+    exports: Mapping[str, str]  #: What the exports were called, and what they are called now.
+
+
+def _replacements(program: str, symbols: Mapping[Path, str]) -> dict[str, _Replaced]:
+    """What stands in place of each executable, by its symbol in the program.
+
+    Dispatches of one executable may all be substituted, by the same.
+
+    Args:
+      program: Text of the program.
+      symbols: Symbol of the executable that each file replaces.
+
+    Raises SubstitutionError with all problems: an executable does not fit, two stand for one, objects collide.
+    """
+    spans = executable_spans(program)
+    files = {path: read_executable_file(path) for path in symbols}
+    problems = duplicate_symbols(file.linked for file in files.values() if file.linked is not None)
+    replaced: dict[str, _Replaced] = {}
+    for path, symbol in symbols.items():
+        span = spans[symbol_text(symbol)]
+        original, substitute = parse_executable(program[span.begin : span.end]), files[path].executable
+        misfits = interface_problems(original, substitute, str(path))
+        if misfits:
+            problems += [replace(misfit, hint="run the substitution's step again") for misfit in misfits]
+            continue
+        new = _replaced(path, original, substitute)
+        first = replaced.setdefault(symbol, new)
+        if first.text != new.text:
+            problems.append(_two(symbol, first.path, path))
+    if problems:
+        raise SubstitutionError(*problems)
+    return replaced
+
+
+def _two(symbol: str, first: Path, second: Path) -> Problem:
+    return Problem(f"two substitutes stand for the executable @{symbol}: {first} and {second}", hint="name one")
+
+
+def _replaced(path: Path, original: Executable, substitute: Executable) -> _Replaced:
+    """A substitute with the symbols of the original, wherever that can be.
+
+    An external object's exports are called like its entry points. What calls a function that is called like the
+    original's export keeps the dispatch's stable name.
+    """
+    by_ordinal = {export.ordinal: export.name for export in substitute.exports}
+    pairs = [(export.name, by_ordinal[export.ordinal]) for export in original.exports]
+    named = symbols(substitute.text)
+    exports = {old: new if substitute.is_external or symbol_text(old) in named else old for old, new in pairs}
+    text = rename_symbols(
+        substitute.text, substitute.symbol, original.symbol, {new: exports[old] for old, new in pairs}
+    )
+    return _Replaced(path, text, original.variant, exports)
 
 
 def _dispatch_name(path: Path) -> str:
@@ -77,7 +130,7 @@ def _read_text(configured: Path) -> str:
     if not data.startswith(ir.BYTECODE):
         return data.decode()
     with ir.read_module(configured) as module:
-        return str(module.get_asm(use_local_scope=True))
+        return module_asm(module)
 
 
 def _check(
@@ -95,30 +148,7 @@ def _check(
         elif symbol_text(dispatch.executable) not in symbols:
             message = f"the program has no executable @{dispatch.executable}, which {dispatch.name} is"
             problems.append(Problem(message, Place(str(configured)), "extract the dispatches of this program"))
-        elif dispatch.executable in first:
-            other = first[dispatch.executable]
-            message = f"two substitutes stand for the executable @{dispatch.executable}: {other} and {path}"
-            problems.append(Problem(message, hint="name one"))
-        else:
-            first[dispatch.executable] = path
+        elif first.setdefault(dispatch.name, path) != path:
+            problems.append(_two(dispatch.executable, first[dispatch.name], path))
     if problems:
         raise SubstitutionError(*problems)
-
-
-def _pairs(original: Executable, substitute: Executable) -> list[tuple[str, str]]:
-    """The names of the exports of both, of the same ordinal."""
-    names = {export.ordinal: export.name for export in substitute.exports}
-    return [(export.name, names[export.ordinal]) for export in original.exports]
-
-
-def _export_names(substitute: Executable, original: Executable) -> dict[str, str]:
-    """What the exports of a substitute are called in the program: like the original's, wherever that can be.
-
-    An external object's are called like its entry points. What calls a function that is called like the original's
-    export keeps the dispatch's stable name.
-    """
-    named = symbols(substitute.text)
-    return {
-        new: new if substitute.is_external or symbol_text(old) in named else old
-        for old, new in _pairs(original, substitute)
-    }

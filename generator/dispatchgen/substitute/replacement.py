@@ -108,11 +108,11 @@ def _of_object(substitute: Substitute, original: Original, compiler: Compiler) -
     if substitute.workgroups is None or object_file.format != "elf":  # GPUs need the number of threads from it, too
         resolved = resolve_executable(compiler, original.module, original.name).exports[0].text
     path = f"{substitute.substitution}/{substitute.file.name}"
-    made = object_executable(original.executable, object_file, substitute.entry, substitute.workgroups, resolved, path)
+    made = object_executable(original.executable, object_file, found, substitute.workgroups, resolved, path)
     linked = None
     if object_file.format == "elf":
         linked = LinkedObject(path=path, sha256=sha256_of(substitute.file), symbols=object_file.defined)
-    return Replacement(made.text, made.text, made.export_name, made.entry, linked, made.target_differences)
+    return Replacement(made.text, made.text, made.export_name, found.entry.name, linked, found.target_differences)
 
 
 def _read(file: Path) -> list[Executable]:

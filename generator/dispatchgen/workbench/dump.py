@@ -13,6 +13,7 @@ from dispatchgen.errors import Problem, ToolError
 from dispatchgen.extract.schema import Dispatch
 from dispatchgen.iree import ir
 from dispatchgen.iree.configure import run_compiler
+from dispatchgen.iree.resources import operation_asm
 from dispatchgen.manifest.suite import Backend, Model, Suite
 from dispatchgen.workbench.session import Session
 
@@ -61,7 +62,7 @@ def dump(session: Session, dispatches: Sequence[Dispatch], stage: Stage) -> Iter
 
 
 def _text(operation: ir.Operation) -> str:
-    return f"{operation.get_asm(use_local_scope=True)}\n"
+    return f"{operation_asm(operation)}\n"
 
 
 def _sources(session: Session) -> dict[str, str]:
@@ -129,19 +130,13 @@ def manifest_part(files: Mapping[Path, Dumped], suite: Suite) -> str | None:
         if file.kind is None:
             continue
         name = Path(file.name).stem + (f"_{file.backend.id}" if several else "")
-        substitution: dict[str, object] = {"dispatch": file.dispatch, file.kind: _below(path, suite.root) or file.name}
+        substitution: dict[str, object] = {"dispatch": file.dispatch, file.kind: suite.relative(path) or file.name}
         if len(backends[file.model.id]) > 1:
             substitution["backends"] = [file.backend.name]
         models.setdefault(file.model.name, {"substitutions": {}})["substitutions"][name] = substitution
     return yaml.safe_dump({"models": models}, sort_keys=False, allow_unicode=True) if models else None
 
 
-def _below(path: Path, root: Path) -> str | None:
-    """A path relative to the suite's folder; None: it lies outside."""
-    resolved, folder = path.resolve(), root.resolve()
-    return resolved.relative_to(folder).as_posix() if resolved.is_relative_to(folder) else None
-
-
 def outside(files: Mapping[Path, Dumped], suite: Suite) -> list[Path]:
     """The files that the manifest of a suite could name if they lay below the suite's folder."""
-    return [path for path, file in files.items() if file.kind is not None and _below(path, suite.root) is None]
+    return [path for path, file in files.items() if file.kind is not None and suite.relative(path) is None]
