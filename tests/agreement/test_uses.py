@@ -11,28 +11,12 @@ from configured import Configured
 from dispatchgen.agreement.uses import Source, bound_of, bounds
 from dispatchgen.iree import ir
 
-#: A table of which rows are taken and scaled: `NUMBER` makes a position of %in.
-_ROWS = """\
-func.func @main(%table: tensor<SIZExf32>, %rows: tensor<8xi32>, %scales: tensor<8xi32>) -> tensor<8xf32> {
-  %c3 = arith.constant 3 : i32
-  %empty = tensor.empty() : tensor<8xf32>
-  %result = linalg.generic {
-      indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
-      iterator_types = ["parallel"]}
-      ins(%rows, %scales : tensor<8xi32>, tensor<8xi32>) outs(%empty : tensor<8xf32>) {
-  ^bb0(%in: i32, %scale: i32, %out: f32):
-    NUMBER
-    %value = tensor.extract %table[%row] : tensor<SIZExf32>
-    %factor = arith.sitofp %scale : i32 to f32
-    %product = arith.mulf %value, %factor : f32
-    linalg.yield %product : f32
-  } -> tensor<8xf32>
-  return %result : tensor<8xf32>
-}
-"""
+#: How `rows.mlir` makes a position of what it loads, and other ways.
 _AS_IT_IS = "%row = arith.index_cast %in : i32 to index"
 _WIDER = "%wide = arith.extsi %in : i32 to i64\n%row = arith.index_cast %wide : i64 to index"
-_COMPUTED = "%sum = arith.addi %in, %c3 : i32\n%row = arith.index_cast %sum : i32 to index"
+_COMPUTED = (
+    "%c3 = arith.constant 3 : i32\n%sum = arith.addi %in, %c3 : i32\n%row = arith.index_cast %sum : i32 to index"
+)
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +42,11 @@ def test_each_kernel_has_its_own_uses(configured: Configured, models_dir: Path) 
     [("64", _AS_IT_IS, 64), ("64", _WIDER, 64), ("64", _COMPUTED, 1), ("?", _AS_IT_IS, 1)],
 )
 def test_only_the_binding_that_is_an_index_is_bounded(
-    configured: Configured, tmp_path: Path, size: str, number: str, bound: int
+    configured: Configured, models_dir: Path, tmp_path: Path, size: str, number: str, bound: int
 ) -> None:
     """Other integers of that type stay any numbers: a kernel that does not use them is found."""
-    source = tmp_path / "rows.mlir"
-    source.write_text(_ROWS.replace("SIZE", size).replace("NUMBER", number))
+    source = tmp_path / f"{tmp_path.name}.mlir"  # configured modules are kept by name
+    source.write_text((models_dir / "rows.mlir").read_text().replace("<64x", f"<{size}x").replace(_AS_IT_IS, number))
     with ir.read_module(configured.module(source)) as module:
         (kernel,) = (op for op in ir.body(module) if op.name == "hal.executable")
         found = bounds(kernel)

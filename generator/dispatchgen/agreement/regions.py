@@ -60,7 +60,7 @@ def _contents(region: Region, binding: int) -> bytes:
 def zeros(benchmark: CheckedBenchmark) -> Iterator[str]:
     """What is read and holds zeros, and why: a kernel that does not look at it is not found."""
     for number, binding in enumerate(benchmark.bindings):
-        if binding.written:
+        if binding.written or binding.length == 0:
             continue
         if any(piece.bound == 1 for piece in binding.pieces):
             yield f"binding {number} held zeros, as an index whose bounds are not known: its use was not compared"
