@@ -7,13 +7,7 @@ from typing import get_args
 
 import click
 
-from dispatchgen.cli.options import (
-    backend_option,
-    dispatch_option,
-    host_bin_dir_option,
-    manifest_option,
-    timeout_option,
-)
+from dispatchgen.cli.dispatch_options import dispatches_of_models, output_dir_option, work_options
 from dispatchgen.iree.tools import find_compiler_tools
 from dispatchgen.manifest import load_suite
 from dispatchgen.manifest.select import select
@@ -23,17 +17,10 @@ from dispatchgen.workbench.session import Selection, sessions
 
 
 @click.command("dump")
-@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
-@dispatch_option
+@dispatches_of_models
 @click.option("--stage", type=click.Choice(get_args(Stage)), required=True, help="What is written of each dispatch.")
-@manifest_option
-@backend_option
-@click.option(
-    "--output", "-o", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder of the files."
-)
-@click.option("--force", is_flag=True, help="Replace files of other content, also those that were edited.")
-@timeout_option("Time limit of each process of the compiler or the importer.")
-@host_bin_dir_option
+@output_dir_option
+@work_options
 def command(
     models: tuple[str, ...],
     dispatches: tuple[str, ...],

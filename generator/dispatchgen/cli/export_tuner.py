@@ -6,13 +6,7 @@ from pathlib import Path
 
 import click
 
-from dispatchgen.cli.options import (
-    backend_option,
-    dispatch_option,
-    host_bin_dir_option,
-    manifest_option,
-    timeout_option,
-)
+from dispatchgen.cli.dispatch_options import dispatches_of_models, output_dir_option, work_options
 from dispatchgen.errors import CheckFailed, Problem
 from dispatchgen.iree.tools import find_compiler_tools
 from dispatchgen.manifest import load_suite
@@ -23,16 +17,9 @@ from dispatchgen.workbench.tuner import export, tunable
 
 
 @click.command("export-tuner")
-@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
-@dispatch_option
-@manifest_option
-@backend_option
-@click.option(
-    "--output", "-o", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder of the files."
-)
-@click.option("--force", is_flag=True, help="Replace files of other content, also those that were edited.")
-@timeout_option("Time limit of each process of the compiler or the importer.")
-@host_bin_dir_option
+@dispatches_of_models
+@output_dir_option
+@work_options
 def command(
     models: tuple[str, ...],
     dispatches: tuple[str, ...],

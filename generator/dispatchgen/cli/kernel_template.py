@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatchgen.cli.options import host_bin_dir_option, manifest_option, timeout_option
+from dispatchgen.cli.dispatch_options import dispatch_of_model, work_options
 from dispatchgen.errors import ManifestError, Place, Problem
 from dispatchgen.iree.tools import find_compiler_tools
 from dispatchgen.manifest import load_suite
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command("kernel-template")
-@click.argument("model", metavar="MODEL")
-@click.option("--dispatch", required=True, metavar="D", help="The dispatch: name, IREE symbol, operation or pattern.")
-@manifest_option
+@dispatch_of_model
 @click.option("--backend", metavar="B", help="Needed where several of the model's backends have a template.")
 @click.option("--language", type=click.Choice(["c", "glsl"]), help="c: for llvm-cpu; glsl: for vulkan.")
 @click.option(
@@ -35,9 +33,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="File of the kernel. Default: standard output.",
 )
-@click.option("--force", is_flag=True, help="Replace a file of other content, also one that was edited.")
-@timeout_option("Time limit of each process of the compiler or the importer.")
-@host_bin_dir_option
+@work_options
 def command(
     model: str,
     dispatch: str,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from dispatchgen.cli.options import host_bin_dir_option, manifest_option, timeout_option
+from dispatchgen.cli.dispatch_options import dispatch_of_model, work_options
 from dispatchgen.errors import ManifestError, Place, Problem
 from dispatchgen.iree.tools import find_tools
 from dispatchgen.manifest import load_suite
@@ -20,13 +20,11 @@ from dispatchgen.workbench.session import Selection, sessions
 
 
 @click.command("repro")
-@click.argument("model", metavar="MODEL")
-@click.option("--dispatch", required=True, metavar="D", help="The dispatch: name, IREE symbol, operation or pattern.")
+@dispatch_of_model
 @click.option(
     "--benchmark", metavar="NAME", help="Only this benchmark of the dispatch. Default: all, one after the other."
 )
 @click.option("--substitution", metavar="S", help="What this substitution puts in the dispatch's place.")
-@manifest_option
 @click.option("--backend", metavar="B", help="Needed where the model has several, unless --device tells.")
 @click.option("--device", metavar="D", help="Device of the manifest, by key or URI. Default: the backend's first.")
 @click.option(
@@ -38,9 +36,7 @@ from dispatchgen.workbench.session import Selection, sessions
     metavar="DIR",
     help="Folder that the commands work in.",
 )
-@click.option("--force", is_flag=True, help="Replace files of other content, also those that were edited.")
-@timeout_option("Time limit of each process of the compiler or the importer.")
-@host_bin_dir_option
+@work_options
 def command(
     model: str,
     dispatch: str,
