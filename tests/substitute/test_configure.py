@@ -79,3 +79,9 @@ def test_a_tuning_spec_configures_a_source_as_it_configures_the_program(
         assert "distribution = [16, 16, 0]" in (mlp.variant("spec") / module).read_text()
         assert (mlp.variant("spec") / module).read_bytes() == (mlp.variant("flag") / module).read_bytes()
     assert mlp.substitute_program("spec").read_bytes() == tuned.read_bytes()
+
+
+def test_flags_that_end_in_another_phase(tmp_path: Path) -> None:
+    script = 'while [ "$1" != -o ]; do shift; done; echo "module {}" > "$2"'
+    with pytest.raises(ToolError, match="expected one executable from iree-compile, found 0"):
+        configure_executable(fake(tmp_path, script), "", "", "kernel.mlir")

@@ -73,6 +73,36 @@ def test_files_that_are_not_what_they_should_be(mlp: Built, tmp_path: Path) -> N
     assert message.startswith("this is no list of dispatches of this version of dispatchgen: ")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("ordinal(0)", "ordinal(1)", "ordinals of the exports: expected 0, found 1"),
+        ("@embedded_elf_x86_64", "@other", "variants: expected @embedded_elf_x86_64, found @other"),
+        ("constants = 2", "constants = 3", "number of constants: expected 2, found 3"),
+        ("%arg1: index)", "%arg1: index, %arg2: index)", "number of workload arguments: expected 1, found 2"),
+    ],
+)
+def test_a_substitute_made_for_another_program(mlp: Built, tmp_path: Path, old: str, new: str, message: str) -> None:
+    first, _ = mlp.dispatches
+    text = executable(mlp, first).read_text()
+    assert old in text
+    stale = tmp_path / f"{first}.executable.mlir"
+    stale.write_text(text.replace(old, new))
+    assert problems(mlp.configured, index(mlp), tmp_path, stale) == [message]
+
+
+def test_a_substitute_without_exports(mlp: Built, tmp_path: Path) -> None:
+    first, second = mlp.dispatches
+    stale = [tmp_path / f"{name}.executable.mlir" for name in (first, second)]
+    for path in stale:
+        path.write_text("hal.executable private @empty {\n}\n")
+    expected = [
+        "variants: expected @embedded_elf_x86_64, found none",
+        "ordinals of the exports: expected 0, found none",
+    ]
+    assert problems(mlp.configured, index(mlp), tmp_path, *stale) == expected * 2
+
+
 def test_a_program_in_bytecode(product: Built, tmp_path: Path) -> None:
     bytecode, output = tmp_path / "configured.mlirbc", tmp_path / "output.mlir"
     subprocess.run(

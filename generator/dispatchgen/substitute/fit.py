@@ -57,15 +57,13 @@ def fit(
 
 def interface_problems(original: Executable, substitute: Executable, file: str) -> list[Problem]:
     """What a substitute has not in common with an executable of a program, whatever the names of its exports."""
-    exports = {export.ordinal: export for export in substitute.exports}
-    expected, found = sorted(export.ordinal for export in original.exports), sorted(exports)
     problems = list(_variants(original, substitute, file))
+    expected, found = (sorted(export.ordinal for export in each.exports) for each in (original, substitute))
     if expected != found:
         message = f"ordinals of the exports: expected {_ordinals(expected)}, found {_ordinals(found)}"
         return [*problems, Problem(message, Place(file, substitute.line))]
-    for export in original.exports:
-        problems += _export(export, exports[export.ordinal], file)
-    return problems
+    exports = {export.ordinal: export for export in substitute.exports}
+    return [*problems, *(each for old in original.exports for each in _export(old, exports[old.ordinal], file))]
 
 
 def _ordinals(ordinals: Sequence[int]) -> str:
