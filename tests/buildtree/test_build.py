@@ -25,7 +25,7 @@ from dispatchgen.lock.schema import Lock, MadeFrom
 #: `configured.mlir` fails where `broken` is its source's content; a module fails where `bad` is in its source.
 _RULES = """
 rule extract
-  command = grep -q broken $in && echo "$in:1:1: error: broken" && exit 1 || cp $in $out
+  command = grep -q broken $in && echo "error: $in is broken" && exit 1 || cp $in $out
 rule compile
   command = grep -q bad $in && echo "$in is bad" && exit 1 || cp $in $out
 build m/cpu/dispatches.stamp: extract m.source
@@ -106,7 +106,7 @@ def test_a_failure_that_all_depend_on_leaves_nothing_of_the_model(programs: Buil
     edit(tree.binary_dir / "m.source", "broken")
     report, _ = run(programs, tree)
     state = state_after(programs, tree, report, {"m": lock()}, {})
-    assert state.models == {("m", "cpu"): "extract: m.source:1:1: broken"}
+    assert state.models == {("m", "cpu"): "extract: m.source is broken"}
 
 
 def test_what_a_stopped_build_did_not_reach_is_out_of_date(programs: BuildPrograms, tree: BuildTree) -> None:
@@ -210,3 +210,11 @@ def test_a_reason_is_the_first_errors_or_all_that_was_printed() -> None:
     assert reason_of("Segmentation fault\n") == "Segmentation fault"
     assert reason_of("") == "it failed without a message"
     assert len(reason_of("y\n" * 5000)) < 1200
+
+
+def test_a_failure_of_dispatchgen_is_told_whole() -> None:
+    """No problem is cut out, and none is taken for all."""
+    problems = [f"error: k.mlir:3:{n}: error: {'long ' * 100}\n  at k.mlir:{n}" for n in range(20)]
+    output = "\n".join(problems) + "\n"
+    assert reason_of(output, is_own=True) == output.strip().removeprefix("error: ")
+    assert reason_of("", is_own=True) == "it failed without a message"

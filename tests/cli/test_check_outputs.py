@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import support
+from dispatchgen.agreement.spec import CheckSpec
 from substituted import Built, build
 
 
@@ -50,6 +51,25 @@ def test_an_absent_device_is_told_in_the_tools_words(narrow: Built) -> None:
     assert result.code == 1
     assert "no driver 'nosuchdriver' registered" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("tolerance", ["inf", "nan", "-1"])
+def test_a_tolerance_is_a_finite_number(narrow: Built, tolerance: str) -> None:
+    """With another one the wrong kernel would agree."""
+    result = check(narrow, "wrong", "--tolerance", tolerance)
+    assert (result.code, result.stdout) == (2, "")
+    assert f"expected a finite number that is not below 0, found {tolerance}" in result.stderr
+
+
+def test_nothing_to_compare_is_no_agreement(narrow: Built, tmp_path: Path) -> None:
+    """As of a dispatch that is gone: its check module is a placeholder."""
+    spec = CheckSpec(dispatch="gone", guard=0, tolerance=0, benchmarks=())
+    (tmp_path / "gone.check.json").write_text(spec.model_dump_json())
+    spec_option: list[str | Path] = ["--spec", tmp_path / "gone.check.json"]
+    options = [*spec_option, "--device", "local-sync", "--iree-run-module", narrow.tools.run_module]
+    result = support.run_cli("check-outputs", tmp_path / "none.vmfb", *options)
+    assert (result.code, result.stdout) == (2, "")
+    assert "there is nothing to compare: the program of this build does not have gone" in result.stderr
 
 
 def test_wrong_input_is_said(narrow: Built, tmp_path: Path) -> None:

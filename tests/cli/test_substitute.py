@@ -37,6 +37,15 @@ def test_a_round_trip(product: Built, run_cli: RunCli) -> None:
     assert run_cli(*command, executable, executable, cwd=product.folder).code == 2, "one is named twice"
 
 
+@pytest.mark.parametrize("tolerance", ["inf", "nan", "-0.5"])
+def test_a_tolerance_is_a_finite_number(product: Built, run_cli: RunCli, tolerance: str) -> None:
+    options = [f"--dispatch={product.only}", f"--tolerance={tolerance}"]
+    file = product.dump(product.only, "source")
+    done = run_cli(*arguments(product, "source", file, *options), cwd=product.folder)
+    assert done.code == 2
+    assert f"expected a finite number that is not below 0, found {tolerance}" in done.stderr
+
+
 def test_several_dispatches_are_for_tuning_specs(product: Built, run_cli: RunCli) -> None:
     file = product.dump(product.only, "source")
     done = run_cli(*arguments(product, "source", file, "--dispatch=a", "--dispatch=b"), cwd=product.folder)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dispatchgen.agreement.run import Checker
+from dispatchgen.agreement.spec import CheckedBenchmark, CheckedBinding, CheckSpec
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.state import BuildState
 from dispatchgen.extract.schema import Benchmark, Call, Dispatch
 from dispatchgen.manifest.suite import Device, RunSettings
 from dispatchgen.results.benchmark import Runner
 from dispatchgen.results.proof import Built, notes
+from dispatchgen.results.schema import Agreement
 from dispatchgen.results.substitutes import Substitute, run_substitute, run_substituted_model
 from dispatchgen.selection.select import Target
 from dispatchgen.selection.variants import Variant
@@ -83,6 +86,21 @@ def test_another_kernel_is_run(built: Built, runner: Runner) -> None:
     found = run(built, runner)
     assert (found.same, found.record) == (None, _RECORD)
     assert found.outcome.failures == dict.fromkeys(_FUNCTIONS, "iree-benchmark-module: crashed (SIGSEGV)")
+
+
+def test_an_absent_device_is_told_of_all_benchmarks(built: Built, runner: Runner, tmp_path: Path) -> None:
+    """Of those too that are not tried any more."""
+    program = tmp_path / "iree-run-module"
+    program.write_text("#!/bin/sh\necho \"creating device 'cuda'\" >&2\nexit 1\n")
+    program.chmod(0o755)
+    binding = CheckedBinding(length=4, written=True, pieces=())
+    benchmarks = tuple(CheckedBenchmark(name=name, bindings=(binding,)) for name in _FUNCTIONS)
+    spec = CheckSpec(dispatch="a", guard=0, tolerance=0.5, benchmarks=benchmarks)
+    built.tree.check_spec("m", "cpu", "s", "a").write_text(spec.model_dump_json())
+    variant, output = replace(_VARIANT, tolerance=0.5), built.tree.binary_dir / "result.json"
+    found = run_substitute(built, runner, Checker(program, "cuda"), variant, _DISPATCH, _FUNCTIONS, output)
+    expected = Agreement(tolerance=0.5, worst=None, agrees=False, failure="creating device 'cuda'")
+    assert found.agreements == dict.fromkeys(_FUNCTIONS, expected)
 
 
 def test_the_same_text_is_not_run(built: Built, runner: Runner) -> None:

@@ -8,7 +8,16 @@ import pytest
 from rich.console import Console
 
 from dispatchgen.results import table
-from dispatchgen.results.schema import BuildFailure, CallResult, DeviceUsed, NotRun, Results
+from dispatchgen.results.schema import (
+    BuildFailure,
+    CallResult,
+    DeviceUsed,
+    NotRun,
+    Results,
+    SubstitutedDispatch,
+    SubstitutionResult,
+    WholeModel,
+)
 from dispatchgen.results.table import format_share
 from dispatchgen.results.text import format_seconds
 from dispatchgen.results.verdict import verdict
@@ -79,6 +88,41 @@ def test_failures_are_named_with_their_reason() -> None:
     assert "  failed a__x (main_a_f32): compile: first\n      second\n" in text
     assert "0 of 1 dispatches, 1 failed" in text
     assert "whole model: not measured: crashed" in text
+
+
+def test_why_a_step_of_the_build_failed_is_told_once() -> None:
+    """Of a substitution it is the reason of its dispatches, its whole model, and the combinations that it is in."""
+    reason = "one\ntwo"
+    failure = f"substitute: {reason}"
+    row = SubstitutedDispatch(
+        name="a",
+        benchmark="a__x",
+        operation="a_f32",
+        kind="object",
+        file="a.o",
+        sha256=None,
+        same=None,
+        count=1,
+        original=None,
+        timing=None,
+        ratio=None,
+        agreement=None,
+        target_differences=(),
+        failure=failure,
+    )
+    whole = WholeModel(timing=None, failure=failure)
+    substitutions = (
+        SubstitutionResult(name="s", members=(), dispatches=(row,), whole_model=whole, same=False, ratio=None),
+        SubstitutionResult(name="both", members=("s",), dispatches=(), whole_model=whole, same=False, ratio=None),
+    )
+    call = result((dispatch("a", x={"B2": 1}),), {"a__x": 1.0}).model_copy(update={"substitutions": substitutions})
+    broken = BuildFailure(step="substitute", model="m", backend="cpu", dispatch="a", substitution="s", reason=reason)
+    text = printed(results(call, failures=(broken,)))
+    assert text.count("one\n") == 1
+    assert "failed: substitute m on cpu with s a: one\n    two\n" in text
+    assert "  failed a__x: substitute: failed, see below\n" in text
+    assert text.count("whole model: not measured: substitute: failed, see below\n") == 2
+    assert printed(results(call)).count("one\n") == 3, "it is told where nothing else tells it"
 
 
 def test_users_names_are_no_markup() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dispatchgen.buildtree import ninja
-from dispatchgen.buildtree.layout import BuildTree, Step
+from dispatchgen.buildtree.layout import OWN_STEPS, BuildTree, Step
 from dispatchgen.buildtree.programs import BuildPrograms
 from dispatchgen.errors import OutputError, Place, Problem
 from dispatchgen.files import write_if_changed
@@ -23,6 +23,7 @@ from dispatchgen.ownership import IGNORE_ALL, check_build_folder
 if TYPE_CHECKING:
     import subprocess
 
+_NO_MESSAGE = "it failed without a message"
 #: Longest part of a failed command's output that is kept, in characters.
 _REASON_LIMIT = 1000
 
@@ -112,7 +113,8 @@ def build(
                 case ninja.Progress():
                     on_progress(event)
                 case ninja.FailedEdge(outputs, output):
-                    failures.append(StepFailure(tree.step_of(outputs[0] if outputs else "?"), reason_of(output)))
+                    step = tree.step_of(outputs[0] if outputs else "?")
+                    failures.append(StepFailure(step, reason_of(output, is_own=step.step in OWN_STEPS)))
                 case ninja.Message(text):
                     failures.append(StepFailure(Step("build"), text))
         returncode = child.wait()
@@ -153,12 +155,19 @@ def _nothing_to_do(programs: BuildPrograms, tree: BuildTree, outputs: Sequence[P
     return result.returncode == 0 and "ninja: no work to do." in result.stdout
 
 
-def reason_of(output: str) -> str:
-    """Why a command failed, from what it printed: the compiler's first errors, else all of it, shortened."""
+def reason_of(output: str, *, is_own: bool = False) -> str:
+    """Why a command failed, from what it printed.
+
+    Args:
+      output: It: the compiler's first errors are taken, else all of it, shortened.
+      is_own: Whether it is a command of dispatchgen: each of its problems counts, and all of its text is taken.
+    """
+    if is_own:
+        return output.strip().removeprefix("error: ") or _NO_MESSAGE
     problems = diagnostics(output)
     if problems:
         return "\n".join(f"{problem.place}: {problem.message}" for problem in problems)
-    return process.shorten(output, _REASON_LIMIT).removeprefix("error: ") or "it failed without a message"
+    return process.shorten(output, _REASON_LIMIT).removeprefix("error: ") or _NO_MESSAGE
 
 
 class _NoProgress(Exception):

@@ -11,6 +11,8 @@ IMPORT, CONFIGURE, EXTRACT, COMPILE = "import", "configure", "extract", "compile
 #: Steps of a substitution alone: building or copying an object, putting substitutes in the place of dispatches, in
 #: benchmark modules and in the whole program, and compiling the module that compares a substitute with its original.
 OBJECT, SUBSTITUTE, SUBSTITUTE_MODEL, COMPILE_CHECK = "object", "substitute", "substitute-model", "compile-check"
+#: Steps that dispatchgen's own commands do.
+OWN_STEPS = frozenset({EXTRACT, SUBSTITUTE, SUBSTITUTE_MODEL})
 
 
 @dataclass(frozen=True)

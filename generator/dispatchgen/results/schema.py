@@ -103,8 +103,7 @@ class Agreement(_Data):
 
     tolerance: float = Field(description="Largest difference that is no disagreement.")
     worst: float | None = Field(
-        description="Largest difference of two elements; of floats relative to the original's where that is above 1. "
-        "Null: no such number."
+        description="Largest difference of two elements; of floats by their size, as above. Null: no such number."
     )
     agrees: bool = Field(description="Whether no difference is above the tolerance.")
     failure: str | None = Field(default=None, description="How the outputs differ, or why that is not known.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -13,15 +13,23 @@ from dispatchgen.results.schema import Agreement, SubstitutedDispatch, Substitut
 from dispatchgen.results.text import NOTHING, format_seconds, indented
 
 
-def render_substitution(result: SubstitutionResult, original: WholeModel) -> Iterator[RenderableType]:
-    """A substitution or combination; `original` is the whole model without it."""
+def render_substitution(
+    result: SubstitutionResult, original: WholeModel, told: Mapping[str, str]
+) -> Iterator[RenderableType]:
+    """A substitution or combination.
+
+    Args:
+      result: It.
+      original: The whole model without it.
+      told: Failures that are told in full elsewhere, and what stands for them.
+    """
     title = (
         f"combination {result.name}: {', '.join(result.members)}" if result.members else f"substitution {result.name}"
     )
     yield Text(title, style="bold")
     if result.dispatches:
         yield _rows(result.dispatches)
-    for line in _summary(result, original):
+    for line in _summary(result, original, told):
         yield Text(line)
 
 
@@ -55,13 +63,14 @@ def _outputs(agreement: Agreement | None) -> str:
     return "yes" if agreement.agrees else "no"
 
 
-def _summary(result: SubstitutionResult, original: WholeModel) -> Iterator[str]:
+def _summary(result: SubstitutionResult, original: WholeModel, told: Mapping[str, str]) -> Iterator[str]:
     """The whole model, and what is to be known of each substitute."""
     model = result.whole_model
     if result.same:
         yield "whole model: the compiler's own, byte for byte"
     elif model.timing is None:
-        yield indented("whole model: not measured: ", model.failure or "it was not run")
+        failure = model.failure or "it was not run"
+        yield indented("whole model: not measured: ", told.get(failure, failure))
     else:
         before = f"whole model {format_seconds(original.timing.seconds)}, " if original.timing else "whole model "
         ratio = f": ratio {format_ratio(result.ratio)}" if result.ratio is not None else ""
@@ -70,7 +79,7 @@ def _summary(result: SubstitutionResult, original: WholeModel) -> Iterator[str]:
         if row.same is not None:
             yield f"  same {row.benchmark}: {SAME_TEXT[row.same]}"
         if row.failure is not None:
-            yield indented(f"  failed {row.benchmark}: ", row.failure)
+            yield indented(f"  failed {row.benchmark}: ", told.get(row.failure, row.failure))
         for difference in row.target_differences:
             yield indented(f"  {row.benchmark} is made for another target: ", difference)
         if row.agreement is not None:

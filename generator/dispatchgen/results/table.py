@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -10,7 +10,7 @@ from rich.text import Text
 
 from dispatchgen.results.schema import CallResult, DispatchResult, NotRun, Results
 from dispatchgen.results.substitution_table import render_substitution
-from dispatchgen.results.text import NOTHING, format_seconds, indented
+from dispatchgen.results.text import NOTHING, format_seconds, indented, told_below
 
 _NOT_KNOWN = "?"
 
@@ -18,8 +18,9 @@ _NOT_KNOWN = "?"
 def render(results: Results) -> RenderableType:
     """Everything that a run gave. Texts are taken literally: none of a user's names is markup."""
     parts: list[RenderableType] = []
+    told = told_below(results)
     for call in results.calls:
-        parts += [_call(call), Text()]
+        parts += [_call(call, told), Text()]
     parts += [Text(line) for line in not_measured(results)]
     return Group(*parts)
 
@@ -31,8 +32,9 @@ def format_share(share: float | None) -> str:
 
 def not_measured(results: Results) -> Iterator[str]:
     """A line or more for each model that was not run and each step of the build that failed, with what to do."""
+    told = told_below(results)
     for missing in results.not_run:
-        yield _not_run(missing)
+        yield _not_run(missing, told)
         yield from (f"  {note}" for note in missing.notes)
     if any(missing.cause == "absent-device" for missing in results.not_run):
         yield "`dispatchgen doctor` lists the devices that there are"
@@ -47,7 +49,7 @@ def not_measured(results: Results) -> Iterator[str]:
         yield indented(f"failed: {what}: ", failure.reason)
 
 
-def _not_run(missing: NotRun) -> str:
+def _not_run(missing: NotRun, told: Mapping[str, str]) -> str:
     where = f"{missing.model} on {missing.backend}"
     if missing.cause == "absent-device" and missing.device is not None:
         return indented(
@@ -55,19 +57,19 @@ def _not_run(missing: NotRun) -> str:
         )
     if missing.cause == "compile-only":
         return f"skipped: {where}: built, not run: {missing.reason}"
-    return indented(f"failed: {where}: nothing was run: ", missing.reason)
+    return indented(f"failed: {where}: nothing was run: ", told.get(missing.reason, missing.reason))
 
 
-def _call(call: CallResult) -> RenderableType:
+def _call(call: CallResult, told: Mapping[str, str]) -> RenderableType:
     title = Text(f"{call.model} on {call.backend}, {call.device.id}, {call.call}", style="bold")
     parts: list[RenderableType] = [title]
     if call.dispatches:
         parts.append(_rows(call.dispatches, _share_title(call)))
     if call.initializers:
         parts += [Text("once, when the model is loaded (not in the sum):"), _rows(call.initializers, None)]
-    parts += [Text(line) for line in _summary(call)]
+    parts += [Text(line) for line in _summary(call, told)]
     for substitution in call.substitutions:
-        parts += render_substitution(substitution, call.whole_model)
+        parts += render_substitution(substitution, call.whole_model, told)
     return Group(*parts)
 
 
@@ -96,11 +98,12 @@ def _rows(rows: Sequence[DispatchResult], share_title: str | None) -> Table:
     return table
 
 
-def _summary(call: CallResult) -> Iterator[str]:
+def _summary(call: CallResult, told: Mapping[str, str]) -> Iterator[str]:
     """The sum against the whole model, the coverage, and each dispatch that was not measured with its reason."""
     timing = call.whole_model.timing
     if timing is None:
-        yield indented("whole model: not measured: ", call.whole_model.failure or "it was not run")
+        failure = call.whole_model.failure or "it was not run"
+        yield indented("whole model: not measured: ", told.get(failure, failure))
         if call.sum_seconds is not None:
             yield f"sum of dispatches {format_seconds(call.sum_seconds)}"
     elif call.sum_seconds is None:
@@ -121,4 +124,4 @@ def _summary(call: CallResult) -> Iterator[str]:
         yield indented(f"  skipped {skip.export}: ", skip.reason)
     for row in (*call.dispatches, *call.initializers):
         if row.failure is not None:
-            yield indented(f"  failed {row.benchmark} ({row.export}): ", row.failure)
+            yield indented(f"  failed {row.benchmark} ({row.export}): ", told.get(row.failure, row.failure))

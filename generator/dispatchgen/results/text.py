@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from dispatchgen.results.schema import Results
+
 #: What stands for a number that there is not.
 NOTHING = "-"
 
@@ -16,6 +20,13 @@ def format_seconds(seconds: float | None) -> str:
     value = seconds / scale
     digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
     return f"{value:.{digits}f} {unit}"
+
+
+def told_below(results: Results) -> Mapping[str, str]:
+    """Failures that `build_failures` tell in full, and what stands for them elsewhere: they may be long."""
+    return {
+        f"{failure.step}: {failure.reason}": f"{failure.step}: failed, see below" for failure in results.build_failures
+    }
 
 
 def indented(start: str, text: str) -> str:

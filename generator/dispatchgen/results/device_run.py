@@ -1,0 +1,161 @@
+"""Running a model on one backend and device: its dispatches, what replaces them, and the whole model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dispatchgen.agreement.run import Checker
+from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
+from dispatchgen.manifest.suite import Model
+from dispatchgen.results import assemble
+from dispatchgen.results.assemble_substitutions import substitution_result
+from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches, run_model
+from dispatchgen.results.plan import Plan
+from dispatchgen.results.proof import Built
+from dispatchgen.results.schema import Settings, Timing, WholeModel
+from dispatchgen.results.session import Session, device_used
+from dispatchgen.results.substitutes import (
+    Substitute,
+    SubstitutedModel,
+    run_substitute,
+    run_substituted_model,
+)
+from dispatchgen.selection.variants import Variant
+
+
+class _Absent(Exception):
+    """The device is not there."""
+
+
+@dataclass(frozen=True)
+class DeviceRun:
+    """A model on one backend and device."""
+
+    plan: Plan
+    built: Built
+    session: Session
+    model: Model
+    index: BackendDispatches
+    runner: Runner
+    checker: Checker
+    #: What substitutes gave, by the variant's id and the dispatch's name.
+    substitutes: dict[str, dict[str, Substitute]] = field(default_factory=dict)
+
+    @property
+    def variants(self) -> Sequence[Variant]:
+        return self.plan.variants_of(self.model.id, self.index.backend)
+
+    def all_calls(self) -> str | None:
+        """Runs all calls and adds their results. Returns why the device is absent, if it is: then nothing is added."""
+        calls = self.plan.calls(self.model)
+        try:
+            measured = self._dispatches([call.name for call in calls])
+            whole = [(self._whole_model(call), self._substituted_models(call)) for call in calls]
+        except _Absent as absent:
+            return str(absent)
+        run = self.model.run
+        for call, (whole_model, models) in zip(calls, whole, strict=True):
+            result = assemble.call_result(
+                model=self.model.id,
+                device=device_used(self.runner.device),
+                settings=Settings(min_time=run.min_time, repetitions=run.repetitions, batch_size=run.batch_size),
+                lock=self.index,
+                call=call,
+                measured=measured,
+                whole_model=whole_model,
+                only=self.plan.only(self.model.id, self.index.backend),
+                substitutions=[
+                    substitution_result(
+                        variant, call, measured, self.substitutes.get(variant.id, {}), whole_model, models[variant.id]
+                    )
+                    for variant in self.variants
+                ],
+            )
+            self.session.calls.append(result)
+        return None
+
+    def _dispatches(self, calls: Sequence[str]) -> assemble.Measured:
+        timings: dict[str, Timing] = {}
+        failures: dict[str, str] = {}
+        only = self.plan.only(self.model.id, self.index.backend)
+        for dispatch in self.index.dispatches:
+            functions = [benchmark.name for benchmark in assemble.benchmarks_of(dispatch, calls)]
+            if not functions or (only is not None and dispatch.name not in only):
+                continue
+            outcome = self._dispatch(dispatch, functions)
+            timings |= outcome.timings
+            failures |= {name: _explained(reason, dispatch) for name, reason in outcome.failures.items()}
+            self._substitutes(dispatch, functions)
+        return assemble.Measured(timings, failures)
+
+    def _dispatch(self, dispatch: Dispatch, functions: Sequence[str]) -> Outcome:
+        self._start(dispatch.name)
+        reason = self.built.state.modules.get((self.model.id, self.index.backend, dispatch.name))
+        if reason is not None:
+            return Outcome(failures=dict.fromkeys(functions, reason))
+        every = len(functions) == len(dispatch.benchmarks)
+        module = self.built.dispatch(dispatch.name)
+        return self._note(run_dispatches(self.runner, module, functions, self._output(dispatch.name), every=every))
+
+    def _substitutes(self, dispatch: Dispatch, functions: Sequence[str]) -> None:
+        """Runs what replaces a dispatch, right after it: the machine is most likely in the same state."""
+        for variant in self.variants:
+            if all(target.dispatch.name != dispatch.name for target in variant.targets):
+                continue
+            self._start(f"{dispatch.name}, {variant.name}")
+            output = self._output(dispatch.name, variant.id)
+            found = run_substitute(self.built, self.runner, self.checker, variant, dispatch, functions, output)
+            self._note(found.outcome)
+            self.substitutes.setdefault(variant.id, {})[dispatch.name] = found
+
+    def _whole_model(self, call: Call) -> WholeModel:
+        self._start(f"the whole model, {call.name}")
+        reason = self.built.state.modules.get((self.model.id, self.index.backend, None))
+        if reason is not None:
+            return WholeModel(timing=None, failure=reason)
+        module, parameters = self.built.whole_model(), _parameter_flags(self.model, self.plan.suite.root)
+        flag_file = self.built.flag_file(call.name)
+        output = self._output(call.name)
+        outcome = self._note(run_model(self.runner, module, call.function, flag_file, parameters, output))
+        return WholeModel(timing=outcome.timings.get(call.function), failure=outcome.failures.get(call.function))
+
+    def _substituted_models(self, call: Call) -> dict[str, SubstitutedModel]:
+        """Runs the variants of the whole model, by their ids."""
+        found = {}
+        parameters = list(_parameter_flags(self.model, self.plan.suite.root))
+        for variant in self.variants:
+            self._start(f"the whole model, {call.name}, {variant.name}")
+            output = self._output(call.name, variant.id)
+            found[variant.id] = run_substituted_model(self.built, self.runner, variant, call, parameters, output)
+            self._note(found[variant.id].outcome)
+        return found
+
+    def _note(self, outcome: Outcome) -> Outcome:
+        if outcome.absent is not None:
+            raise _Absent(outcome.absent)
+        if self.session.host is None:
+            self.session.host = outcome.host
+        return outcome
+
+    def _output(self, name: str, variant: str | None = None) -> Path:
+        return self.built.tree.result(self.model.id, self.index.backend, self.runner.device.id, name, variant)
+
+    def _start(self, what: str) -> None:
+        self.session.start(f"{self.model.id} on {self.index.backend}, {self.runner.device.id}: {what}")
+
+
+def _explained(reason: str, dispatch: Dispatch) -> str:
+    """A failure; where memory ran out, with the shape that is to blame: all of a dispatch share one buffer."""
+    if "failed to allocate" not in reason or len(dispatch.benchmarks) < 2:
+        return reason
+    largest = max(dispatch.benchmarks, key=lambda benchmark: sum(benchmark.bindings))
+    return f"{reason}\nall shapes share a buffer that is large enough for {largest.name}"
+
+
+def _parameter_flags(model: Model, root: Path) -> Iterable[str]:
+    """Values of `--parameters=`, from `[scope=]path` (split at the first `=`), paths relative to the suite."""
+    for parameter in model.parameters:
+        scope, separator, path = parameter.partition("=") if "=" in parameter else ("", "", parameter)
+        yield f"{scope}{separator}{(root / path).absolute()}"
