@@ -63,6 +63,20 @@ def test_flags_of_iree_take_an_unedited_file(
     assert substituted == original
 
 
+@pytest.mark.parametrize("stage", ["source", "configuration"])
+def test_a_file_has_the_data_of_its_constants(models_dir: Path, tmp_path: Path, stage: Stage) -> None:
+    """iree-compile's own dumps refer to data that they do not have."""
+    shutil.copy(models_dir / "resources.mlir", tmp_path)
+    manifest = tmp_path / "benchmarks.yaml"
+    manifest.write_text(
+        "version: 1\nmodels: {resources: {source: resources.mlir}}\n"
+        "backends: {cpu: {target_device: local, local_backend: llvm-cpu}}\n"
+    )
+    texts = {file.dispatch: file.text for file in dumped(manifest, "resources", "cpu", stage)}
+    assert "dense<[1.000000e+00, 2.000000e+00, 3.000000e+00," in texts["elementwise_8_f32"]
+    assert not any("dense_resource" in text for text in texts.values())
+
+
 def test_all_files_of_a_folder_are_taken_by_iree(manifest: Path, iree_tools: IreeTools, tmp_path: Path) -> None:
     folder = tmp_path / "kernels"
     folder.mkdir()
