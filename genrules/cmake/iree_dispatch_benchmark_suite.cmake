@@ -128,6 +128,7 @@ SUBSTITUTES;OBJECT_COMMANDS;SUBSTITUTE_INPUTS;SUBSTITUTE_FLAGS;COMBINATIONS"
   endif()
   _iree_dispatch_linker_flags(_LINKER_FLAGS)
   _iree_dispatch_absolute_paths(_RULE_INPUTS _INPUTS)
+  _iree_dispatch_compile_flags()
   file(MAKE_DIRECTORY "${_DIR}/dispatches")
 
   _iree_dispatch_source("${_RULE_SRC}" _SRC)

@@ -46,12 +46,12 @@ def test_a_program_is_started_in_a_folder(shell: str, folder: Path) -> None:
 
 def test_a_command_gets_the_output_also_where_its_folder_is_a_link(shell: str, folder: Path) -> None:
     output = f"{folder}/b in/x.o"
-    words = ["{output}", "-o{output}:{output}", "{source} {outpu}", *_ODD]
-    place, name, arguments = _run(
-        folder, shell, _PRIVATE / "make_object.sh", "linked/", "b in/x.o", "./a program", *words
-    )
+    words = ["{output}", "-o{output}:{{source}{output}}", "{sourc} {outpu}{", *_ODD]
+    source = "k{output}/{source}.c"  # what a path holds is not replaced again
+    script = _PRIVATE / "make_object.sh"
+    place, name, arguments = _run(folder, shell, script, "linked/", source, "b in/x.o", "./a program", *words)
     assert place == str(folder / "real")
-    assert arguments == [output, f"-o{output}:{output}", "{source} {outpu}", *_ODD]
+    assert arguments == [output, f"-o{output}:{{{source}{output}}}", "{sourc} {outpu}{", *_ODD]
     assert name == "/proc/self/cwd"
 
 
@@ -63,7 +63,8 @@ def test_the_name_of_the_folder_is_not_in_what_a_compiler_makes(folder: Path) ->
     for name in ("one", "the_other"):
         (folder / name / "package").mkdir(parents=True)
         (folder / name / "package" / "a.c").write_text("int f(void) { return 1; }\n")
-        command = ["/bin/sh", f"{_PRIVATE}/make_object.sh", "package", "a.o", "cc", "-g", "-c", "a.c", "-o", "{output}"]
+        script = f"{_PRIVATE}/make_object.sh"
+        command = ["/bin/sh", script, "package", "a.c", "a.o", "cc", "-g", "-c", "{source}", "-o", "{output}"]
         subprocess.run(command, cwd=folder / name, timeout=TIMEOUT, check=True)
         objects.append((folder / name / "a.o").read_bytes())
     assert objects[0] == objects[1]

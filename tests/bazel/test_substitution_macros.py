@@ -21,6 +21,7 @@ MLP: dict[str, Any] = {
     "dispatches": ["matmul", "softmax"],
     "calls": ["B1"],
     "devices": ["host=local-task"],
+    "run_flags": ["host=--x=1"],
     "labels": ["large"],
     "batch_size": 4,
 }
@@ -110,6 +111,7 @@ def test_the_tests_of_a_substitution_join_those_of_the_suite(package: Package) -
     assert package.of_kind("iree_dispatch_check_test") == [f"{prefix}.fast.matmul.check"]
     check = package.targets[f"{prefix}.fast.matmul.check"].attributes
     assert (check["module"], check["device"]) == (f":{FAST}.matmul.check", "local-task")
+    assert check["run_flags"] == ["--x=1"]
     of_all = {"manual", "model=mlp", "backend=cpu", "driver=local-task", "device=host", "large", "substitution=fast"}
     assert package.tags(f"{prefix}.fast.matmul.check") == of_all | {"test-type=substitution-check", "no-remote-exec"}
     assert package.tags(f"{prefix}.fast.matmul.smoke") == of_all | {"test-type=dispatch-smoke", "no-remote-exec"}

@@ -36,8 +36,11 @@ pytestmark = [
 
 _CC = "cc -O2 -ffreestanding -fPIC -fno-stack-protector -fvisibility=hidden"
 _ODD = "$HOME 'a' \"b\" \\ |& * %s"
+#: A flag that both programs know, and one of benchmarks alone.
+_RUN_FLAGS = ("--print_statistics=false", "--benchmark_counters_tabular=false")
+_WITH_RUN_FLAGS = ("devices: [local-sync]", f"devices: {{local-sync: {{run_flags: [{', '.join(_RUN_FLAGS)}]}}}}")
 _MANIFEST = f"""\
-{HEAD.replace("[--iree", "[--iree-codegen-tuning-spec-path=specs/./none.mlir, --iree")}
+{HEAD.replace("[--iree", "[--iree-codegen-tuning-spec-path=specs/./none.mlir, --iree").replace(*_WITH_RUN_FLAGS)}
 models:
   m:
     source: models/m.mlir
@@ -160,6 +163,8 @@ def test_all_tests_pass_and_say_what_is_the_same(built: BazelProject) -> None:
     }
     assert [test for test in same if same[test]] == [f"same.{SECOND}", "same.model.static"]
     assert f"{FIRST}: agrees" in _printed(built, f"{_TESTS}.c.{FIRST}.check")
+    check = (built.bazel_bin / _folder(f"{_TESTS}.c.{FIRST}.check")).read_text()
+    assert " '--' " + " ".join(f"'{flag}'" for flag in _RUN_FLAGS) in check
 
 
 def test_what_reads_the_manifest_has_all_files_that_it_names(built: BazelProject) -> None:
@@ -192,7 +197,8 @@ def test_actions_but_the_users_own_read_nothing_that_changes_by_itself(first: Bu
         assert [word for word in words if word.startswith("/") or str(first.project.folder) in word] == []
     (command,) = [spawn.entry["commandArgs"] for spawn in spawns if spawn.mnemonic == OBJECT]
     assert command[1] == f"{_PACKAGE}/"
-    assert command[3:7] == ["kernels/cc.sh", "kernels/scale.h", _ODD, "kernels/matmul.c"]
+    assert command[2] == "kernels/matmul.c"
+    assert command[4:8] == ["kernels/cc.sh", "kernels/scale.h", _ODD, "{source}"]
 
 
 def test_comment_in_a_kernel_makes_the_object_alone(built: BazelProject, edit: Path) -> None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import iree.compiler
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -252,17 +253,21 @@ def test_new_compiler_version_does_everything(
     assert set(project.steps()) >= {*compiles, "Configuring m/host"}
 
 
-def test_files_that_flags_name_are_inputs(tmp_path: Path, checkout: Path) -> None:
-    spec = tmp_path / "specs" / "tuning.mlir"
-    flag = "--iree-codegen-tuning-spec-path=specs/tuning.mlir"
+def test_files_that_flags_name_are_inputs_of_the_steps_that_read_them(tmp_path: Path, checkout: Path) -> None:
+    spec, linker = tmp_path / "specs" / "tuning.mlir", tmp_path / "tools" / "link"
+    files = ("specs/tuning.mlir", "tools/link")
+    flags = (f"--iree-codegen-tuning-spec-path={files[0]}", f"--iree-llvmcpu-embedded-linker-path={files[1]}")
     models = [
-        layers_model("m", compile_flags={"host": (flag,)}, flag_files={"host": ("specs/tuning.mlir",)}),
+        layers_model("m", compile_flags={"host": flags}, flag_files={"host": files}),
         layers_model("n"),
     ]
     project = Project(tmp_path, models=models, environment={"PYTHONPATH": str(checkout)})
     for model in models:
         project.write_layers(model.id, (8, 16))
-    write_files(tmp_path, {"specs/tuning.mlir": TUNING_SPEC.format(tile=8)})
+    (lld,) = (Path(folder, "_mlir_libs", "iree-lld") for folder in iree.compiler.__path__)
+    script = f'#!/bin/sh\nexec "{lld}" "$@"\n'
+    write_files(tmp_path, {files[0]: TUNING_SPEC.format(tile=8), files[1]: script})
+    linker.chmod(0o755)
     project.lock()
     project.generate()
     project.configure()
@@ -272,9 +277,10 @@ def test_files_that_flags_name_are_inputs(tmp_path: Path, checkout: Path) -> Non
     assert project.steps() == ["Configuring m/host"]
     spec.write_text(TUNING_SPEC.format(tile=16))
     (name,) = project.dispatches("m")
-    assert project.steps() == _steps_of(
-        "m", "Configuring ", "Extracting ", f"Compiling {name}.vmfb", "Compiling model.vmfb"
-    )
+    compiled = (f"Compiling {name}.vmfb", "Compiling model.vmfb")
+    assert project.steps() == _steps_of("m", "Configuring ", "Extracting ", *compiled)
+    linker.write_text(script + "# A comment.\n")
+    assert project.steps() == _steps_of("m", "Configuring ", *compiled)
 
 
 def test_clones_in_different_folders_have_the_same_bytes(tmp_path: Path, checkout: Path) -> None:

@@ -164,7 +164,7 @@ def test_what_an_earlier_build_left_is_not_measured(built: Project, edit: str, c
     assert list(results.glob("*good/*.json")) == []
 
 
-def test_targets_make_one_substitution(built: Project, tmp_path: Path) -> None:
+def test_targets_make_one_substitution_and_what_it_is_compared_with(built: Project, tmp_path: Path) -> None:
     """In another folder, with the same bytes."""
     built.build(check=False, keep_going=True)
     folder = tmp_path / "suite"
@@ -174,10 +174,15 @@ def test_targets_make_one_substitution(built: Project, tmp_path: Path) -> None:
     modules = project.build_dir / "m" / "host"
     project.build("iree-dispatch-benchmarks-m-host-good")
     assert {path.relative_to(modules).as_posix() for path in modules.rglob("*.vmfb")} == {
-        f"substitutions/good/{name}.vmfb" for name in (FIRST, f"{FIRST}.check", "model")
+        *(f"substitutions/good/{name}.vmfb" for name in (FIRST, f"{FIRST}.check", "model")),
+        *(f"{FIRST}.vmfb", "model.vmfb"),
     }
     made = [path.relative_to(folder) for path in modules.rglob("*") if path.is_file() and path.suffix != ".d"]
     assert [path for path in made if (folder / path).read_bytes() != (built.folder / path).read_bytes()] == []
+    (modules / "model.vmfb").unlink()
+    log = project.test("-V", "-R", "substitutions/good/(matmul.*|model/static)/smoke").stdout
+    assert "100% tests passed" in log
+    assert log.count("note: not compared with the compiler's own code: ") == 1
 
 
 def test_ctest_builds_on_demand_what_each_test_needs(tmp_path: Path, built: Project) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -76,6 +77,8 @@ def suite(tmp_path_factory: pytest.TempPathFactory, iree_tools: IreeTools) -> Pa
         "edited.mlir": re.sub(r"constant 0\.0\S*", "constant 1.000000e+00", source),
         "spec.mlir": TUNING_SPEC.format(tile=8),
     }
+    if sys.version_info >= (3, 11):
+        files["dispatchgen.py"] = "raise SystemExit('a file of the suite was run')\n"
     write_files(folder, files)
     lock_and_generate(folder, "cmake")
     return folder

@@ -5,20 +5,24 @@
 # See https://llvm.org/LICENSE.txt for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# make_object.sh <folder> <output> <program> <arguments>...
+# make_object.sh <folder> <source> <output> <program> <arguments>...
 #
-# Starts a user's command in a folder. In its words, `{output}` is the file to write, a path that is relative to where this is
-# started: from the folder there may be no way back, as it may be a link.
+# Starts a user's command in a folder. In its words, `{source}` is a path in that folder, and `{output}` the file to write, a
+# path that is relative to where this is started: from the folder there may be no way back, as it may be a link.
 
-output=$PWD/$2
+source=$2
+output=$PWD/$3
 cd "$1" || exit
-shift 2
+shift 3
 for rest; do
   shift
   word=
   while :; do
     case $rest in
-      *'{output}'*) word=$word${rest%%'{output}'*}$output rest=${rest#*'{output}'} ;;
+      '{source}'*) word=$word$source rest=${rest#'{source}'} ;;
+      '{output}'*) word=$word$output rest=${rest#'{output}'} ;;
+      '{'*) word=$word'{' rest=${rest#'{'} ;;
+      *'{'*) word=$word${rest%%'{'*} rest='{'${rest#*'{'} ;;
       *) break ;;
     esac
   done

@@ -55,8 +55,9 @@ def _add_command(ctx, source, path, output):
     """
     args = ctx.actions.args()
     args.add(source.path[:-len(path)] or ".")
+    args.add(path)
     args.add(output)
-    args.add_all([word.replace("{source}", path) for word in ctx.attr.command])
+    args.add_all(ctx.attr.command)
     ctx.actions.run(
         executable = ctx.executable._make_object,
         arguments = [args],

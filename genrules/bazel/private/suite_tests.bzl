@@ -39,6 +39,7 @@ def create_device_tests(name, suite, device, substitutions):
         attributes = dict(
             suite.attributes,
             device = uri,
+            run_flags = _of_device(id, suite.run_flags),
             timeout = _timeout_category(suite.timeout),
         ),
         tags = suite.tags + ["driver=" + uri.partition("://")[0], "device=" + id] + suite_labels(suite) +
@@ -82,7 +83,6 @@ def _create_tests(tests, on_device, name, kind, tags, attributes, batch_size):
     common = dict(
         on_device.attributes,
         device_id = on_device.id,
-        run_flags = _of_device(on_device.id, suite.run_flags),
         **attributes
     )
     iree_dispatch_smoke_test(

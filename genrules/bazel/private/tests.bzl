@@ -77,7 +77,7 @@ def _check_test_impl(ctx):
     command = ["/bin/sh", ctx.file._check_script.short_path] + _skip_options(ctx, module, files)
     command += [ctx.attr.device, "--", tools.dispatchgen.executable.short_path, "check-outputs", module.vmfb.short_path]
     command += ["--spec", module.check.short_path, "--device", ctx.attr.device]
-    command += ["--iree-run-module", tools.run.short_path]
+    command += ["--iree-run-module", tools.run.short_path, "--"] + ctx.attr.run_flags
     runfiles = ctx.runfiles(files = files, transitive_files = tools.substitute_files)
     return _test(ctx, command, runfiles.merge(tools.dispatchgen_runfiles).merge(tools.run_runfiles))
 
@@ -118,6 +118,9 @@ _DEVICE_ATTRS = {
         mandatory = True,
         providers = [IreeDispatchModuleInfo],
     ),
+    "run_flags": attr.string_list(
+        doc = "Flags of iree-benchmark-module. A check leaves out those that iree-run-module does not know.",
+    ),
     "_absent_device": attr.label(
         default = "//:absent_device",
         providers = [IreeDispatchSettingInfo],
@@ -140,9 +143,6 @@ _ATTRS = dict(
     ),
     parameters = attr.string_list(
         doc = "`[scope=]path` of parameter archives, each path the name of one of `parameter_files`.",
-    ),
-    run_flags = attr.string_list(
-        doc = "Flags of iree-benchmark-module.",
     ),
     _script = attr.label(
         default = "//private:run_benchmark.sh",

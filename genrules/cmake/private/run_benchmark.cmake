@@ -15,8 +15,9 @@
 # SOURCE and OBJECTS: it is an earlier build's. Nor where SOURCE stands in place of a dispatch that is not there, and says
 # why.
 #
-# ORIGINAL is the module of the compiler's own code that MODULE stands beside: where both are the same, that is said. It
-# fails where MODULE is the whole model, and the modules of dispatches among the stamps are not the same as the originals.
+# ORIGINAL is the module of the compiler's own code that MODULE stands beside: where both are the same, or there is none, that
+# is said. It fails where MODULE is the whole model, and the modules of dispatches among the stamps are not the same as the
+# originals.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -88,7 +89,9 @@ function(same_files ONE OTHER OUT)
   endif()
 endfunction()
 
-if(ORIGINAL)
+if(ORIGINAL AND NOT EXISTS "${ORIGINAL}")
+  message("note: not compared with the compiler's own code: ${ORIGINAL} is not built")
+elseif(ORIGINAL)
   same_files("${MODULE}" "${ORIGINAL}" _IS_SAME)
   if(_IS_SAME)
     cmake_path(GET ORIGINAL PARENT_PATH _ORIGINALS)

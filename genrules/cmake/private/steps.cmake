@@ -7,17 +7,39 @@
 # The steps from a model to the modules of its benchmarks.
 #
 # A step whose product may come out unchanged is cut off by content, on Ninja and on Makefiles alike:
-#   - it writes only what changed, then touches a stamp; the stamp is the OUTPUT, the files are BYPRODUCTS;
+#   - it writes only what changed, then touches a stamp; the stamp is the OUTPUT, the files are BYPRODUCTS
+#     (_iree_dispatch_cut_off());
 #   - a target of its own holds the stamp;
 #   - the commands that use the files depend on the files, never on the stamp, and their target depends on that target.
 #
-# A step first removes its stamp, or its module. Where one is missing a step failed, and what an earlier build left is not what
-# was asked for: tests then fail.
+# A step first removes its stamp, or its module, and what a command that failed left half made. Where a stamp or a module is
+# missing a step failed, and what an earlier build left is not what was asked for: tests then fail.
 #
 # All functions read the variables of iree_dispatch_benchmark_suite(): _RULE_*, _TARGET and the other names, _DIR, _SRC,
-# _PYTHON, _COMPILE_TOOL, _COMPILER, _COMPILE_TOOL_DEPENDS, _LINKER_FLAGS, _INPUTS, _DRIFT_ALLOWED.
+# _PYTHON, _COMPILE_TOOL, _COMPILER, _COMPILE_TOOL_DEPENDS, _LINKER_FLAGS, _INPUTS, _DRIFT_ALLOWED, and those of
+# _iree_dispatch_compile_flags().
 
 include_guard(GLOBAL)
+
+# _iree_dispatch_cut_off()
+#
+# Sets, in the caller's scope, what stands around the COMMAND of a step that is cut off by content: _BEGIN and _END.
+#
+# NEW is the file that the command writes, and PRODUCT the one that it replaces where they differ; both are empty where the
+# command itself writes only what changed.
+function(_iree_dispatch_cut_off STAMP NEW PRODUCT)
+  set(_REMOVED "${STAMP}")
+  set(_REPLACE "")
+  if(NOT NEW STREQUAL "")
+    list(APPEND _REMOVED "${NEW}")
+    set(_REPLACE
+      COMMAND "${CMAKE_COMMAND}" -E copy_if_different "${NEW}" "${PRODUCT}"
+      COMMAND "${CMAKE_COMMAND}" -E rm "${NEW}"
+    )
+  endif()
+  set(_BEGIN COMMAND "${CMAKE_COMMAND}" -E rm -f ${_REMOVED} PARENT_SCOPE)
+  set(_END ${_REPLACE} COMMAND "${CMAKE_COMMAND}" -E touch "${STAMP}" PARENT_SCOPE)
+endfunction()
 
 # _iree_dispatch_import_step()
 #
@@ -41,21 +63,16 @@ function(_iree_dispatch_import_step)
   else()
     cmake_path(GET _PLACE PARENT_PATH _MODEL_PLACE)
     get_property(_IMPORTER_VERSION GLOBAL PROPERTY _IREE_DISPATCH_IMPORTER_VERSION)
+    _iree_dispatch_cut_off("${_IMPORTED}.stamp" "${_IMPORTED}.new" "${_IMPORTED}")
     add_custom_command(
       OUTPUT
         "${_IMPORTED}.stamp"
       BYPRODUCTS
         "${_IMPORTED}"
-      COMMAND
-        "${CMAKE_COMMAND}" -E rm -f "${_IMPORTED}.stamp"
+      ${_BEGIN}
       COMMAND
         "${_PYTHON}" -m iree.compiler.tools.import_onnx "${_SRC}" ${_RULE_IMPORT_FLAGS} -o "${_IMPORTED}.new"
-      COMMAND
-        "${CMAKE_COMMAND}" -E copy_if_different "${_IMPORTED}.new" "${_IMPORTED}"
-      COMMAND
-        "${CMAKE_COMMAND}" -E rm "${_IMPORTED}.new"
-      COMMAND
-        "${CMAKE_COMMAND}" -E touch "${_IMPORTED}.stamp"
+      ${_END}
       DEPENDS
         "${_SRC}"
         "${_IMPORTER_VERSION}"
@@ -76,21 +93,16 @@ endfunction()
 function(_iree_dispatch_configure_step)
   set(_CONFIGURED "${_DIR}/configured.mlir")
   _iree_dispatch_suite_dir(_SUITE_DIR)
+  _iree_dispatch_cut_off("${_CONFIGURED}.stamp" "${_CONFIGURED}.new" "${_CONFIGURED}")
   add_custom_command(
     OUTPUT
       "${_CONFIGURED}.stamp"
     BYPRODUCTS
       "${_CONFIGURED}"
-    COMMAND
-      "${CMAKE_COMMAND}" -E rm -f "${_CONFIGURED}.stamp"
+    ${_BEGIN}
     COMMAND
       ${_COMPILE_TOOL} --compile-to=executable-configurations ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS} "${_SRC}" -o "${_CONFIGURED}.new"
-    COMMAND
-      "${CMAKE_COMMAND}" -E copy_if_different "${_CONFIGURED}.new" "${_CONFIGURED}"
-    COMMAND
-      "${CMAKE_COMMAND}" -E rm "${_CONFIGURED}.new"
-    COMMAND
-      "${CMAKE_COMMAND}" -E touch "${_CONFIGURED}.stamp"
+    ${_END}
     DEPENDS
       "${_SRC}"
       ${_INPUTS}
@@ -124,6 +136,7 @@ function(_iree_dispatch_extract_step)
     set(_DRIFT_FLAGS --drift allow)
     set(_DRIFT_REPORT "${_DIR}/dispatches/drift.txt")
   endif()
+  _iree_dispatch_cut_off("${_DIR}/dispatches.stamp" "" "")
   add_custom_command(
     OUTPUT
       "${_DIR}/dispatches.stamp"
@@ -133,13 +146,11 @@ function(_iree_dispatch_extract_step)
       "${_DIR}/dispatches/index.json"
       "${_DIR}/dispatches/written.txt"
       ${_DRIFT_REPORT}
-    COMMAND
-      "${CMAKE_COMMAND}" -E rm -f "${_DIR}/dispatches.stamp"
+    ${_BEGIN}
     COMMAND
       "${_PYTHON}" -m dispatchgen extract "${_DIR}/configured.mlir" --lock "${_LOCK}" --backend "${_RULE_BACKEND}"
       --output "${_DIR}/dispatches" --listed "${_LISTED}" ${_DRIFT_FLAGS} --iree-compile "${_COMPILER}"
-    COMMAND
-      "${CMAKE_COMMAND}" -E touch "${_DIR}/dispatches.stamp"
+    ${_END}
     DEPENDS
       "${_DIR}/configured.mlir"
       "${_LOCK}"
@@ -167,10 +178,39 @@ function(_iree_dispatch_listed OUT)
   set(${OUT} "${_DIGEST}" PARENT_SCOPE)
 endfunction()
 
+# _iree_dispatch_compile_flags()
+#
+# Sets, in the caller's scope, _MODULE_FLAGS to the flags of the suite for what is configured, and _MODULE_INPUTS to the
+# files that they name, with absolute paths: modules are compiled in their own folder. A tuning specification is of no more
+# use there.
+function(_iree_dispatch_compile_flags)
+  set(_FLAGS "")
+  set(_FILES "")
+  foreach(_FLAG IN LISTS _RULE_COMPILE_FLAGS)
+    if(_FLAG MATCHES "^--iree-codegen-tuning-spec-path=")
+      continue()
+    endif()
+    foreach(_NAME IN ITEMS "^[^=]*=" "^.*=")  # `--<flag>=<file>` and `--<flag>=<scope>=<file>`
+      string(REGEX REPLACE "${_NAME}" "" _FILE "${_FLAG}")
+      if(_FILE IN_LIST _RULE_INPUTS)
+        string(REGEX MATCH "${_NAME}" _START "${_FLAG}")
+        _iree_dispatch_absolute("${_FILE}" _FILE)
+        list(APPEND _FILES "${_FILE}")
+        set(_FLAG "${_START}${_FILE}")
+        break()
+      endif()
+    endforeach()
+    string(REPLACE ";" "\\;" _FLAG "${_FLAG}")  # foreach() took the backslash away
+    list(APPEND _FLAGS "${_FLAG}")
+  endforeach()
+  set(_MODULE_FLAGS "${_FLAGS}" PARENT_SCOPE)
+  set(_MODULE_INPUTS "${_FILES}" PARENT_SCOPE)
+endfunction()
+
 # _iree_dispatch_compile_step()
 #
 # Compiles each benchmark module, and the whole model with the same flags. The target is the suite's own, unless there are
-# substitutions.
+# substitutions. Then what they are compared with has targets too.
 function(_iree_dispatch_compile_step)
   _iree_dispatch_compile("${_DIR}" "configured.mlir" "model.vmfb" "Compiling ${_PLACE}/model.vmfb (whole model)")
   set(_OUTPUTS "${_DIR}/model.vmfb")
@@ -182,6 +222,12 @@ function(_iree_dispatch_compile_step)
   get_property(_BENCHMARK_TOOL GLOBAL PROPERTY _IREE_DISPATCH_BENCHMARK_TOOL)
   add_custom_target("${_MODULES_TARGET}" DEPENDS ${_OUTPUTS})
   add_dependencies("${_MODULES_TARGET}" "${_EXTRACT_TARGET}")
+  foreach(_COMPARED IN LISTS _REPLACED)
+    set(_COMPARED_TARGET "${_MODULES_TARGET}.${_COMPARED}")
+    add_custom_target("${_COMPARED_TARGET}" DEPENDS "${_DIR}/${_COMPARED}.vmfb")
+    add_dependencies("${_COMPARED_TARGET}" "${_EXTRACT_TARGET}")
+    add_dependencies("${_MODULES_TARGET}" "${_COMPARED_TARGET}")  # two targets must not make one file at once
+  endforeach()
   if(TARGET "${_BENCHMARK_TOOL}")
     add_dependencies("${_MODULES_TARGET}" "${_BENCHMARK_TOOL}")
   endif()
@@ -205,11 +251,12 @@ function(_iree_dispatch_compile FOLDER SRC OUTPUT COMMENT)
     COMMAND
       "${CMAKE_COMMAND}" -E rm -f "${FOLDER}/${OUTPUT}"
     COMMAND
-      ${_COMPILE_TOOL} --compile-from=executable-configurations ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS} ${_OBJECT_FLAGS}
+      ${_COMPILE_TOOL} --compile-from=executable-configurations ${_LINKER_FLAGS} ${_MODULE_FLAGS} ${_OBJECT_FLAGS}
       "${SRC}" -o "${FOLDER}/${OUTPUT}"
     DEPENDS
       "${FOLDER}/${SRC}"
       ${ARGN}
+      ${_MODULE_INPUTS}
       ${_COMPILE_TOOL_DEPENDS}
     WORKING_DIRECTORY "${FOLDER}"
     COMMENT "${COMMENT}"

@@ -38,17 +38,16 @@ endfunction()
 # Copies an object: the build tree alone is read later, by relative paths.
 function(_iree_dispatch_prepare_object ID FILE OUTPUT)
   cmake_path(GET OUTPUT FILENAME _NAME)
+  _iree_dispatch_cut_off("${OUTPUT}.stamp" "" "")
   add_custom_command(
     OUTPUT
       "${OUTPUT}.stamp"
     BYPRODUCTS
       "${OUTPUT}"
-    COMMAND
-      "${CMAKE_COMMAND}" -E rm -f "${OUTPUT}.stamp"
+    ${_BEGIN}
     COMMAND
       "${CMAKE_COMMAND}" -E copy_if_different "${FILE}" "${OUTPUT}"
-    COMMAND
-      "${CMAKE_COMMAND}" -E touch "${OUTPUT}.stamp"
+    ${_END}
     DEPENDS
       "${FILE}"
     COMMENT "Copying ${_SUB_PLACE}/${_NAME}"
@@ -66,21 +65,16 @@ function(_iree_dispatch_prepare_kernel ID FILE OUTPUT)
   _iree_dispatch_object_command("${ID}" "${FILE}" "${_NEW}" "${OUTPUT}")
   _iree_dispatch_values_of("${ID}" _RULE_SUBSTITUTE_INPUTS _READ)
   _iree_dispatch_absolute_paths(_READ _READ)
+  _iree_dispatch_cut_off("${OUTPUT}.stamp" "${_NEW}" "${OUTPUT}")
   add_custom_command(
     OUTPUT
       "${OUTPUT}.stamp"
     BYPRODUCTS
       "${OUTPUT}"
-    COMMAND
-      "${CMAKE_COMMAND}" -E rm -f "${OUTPUT}.stamp"
+    ${_BEGIN}
     COMMAND
       ${_COMMAND}
-    COMMAND
-      "${CMAKE_COMMAND}" -E copy_if_different "${_NEW}" "${OUTPUT}"
-    COMMAND
-      "${CMAKE_COMMAND}" -E rm "${_NEW}"
-    COMMAND
-      "${CMAKE_COMMAND}" -E touch "${OUTPUT}.stamp"
+    ${_END}
     DEPENDS
       "${FILE}"
       ${_READ}
@@ -97,43 +91,57 @@ endfunction()
 # CMake of the files that gcc and clang include. Debug information and __FILE__ do not tell where the suite is.
 function(_iree_dispatch_object_command ID FILE NEW OUTPUT)
   _iree_dispatch_values_of("${ID}" _RULE_OBJECT_COMMANDS _ARGUMENTS)
+  string(ASCII 1 _SOURCE)  # no text of a manifest has it: a path that holds a placeholder stays as it is
   set(_COMMAND "")
   foreach(_ARGUMENT IN LISTS _ARGUMENTS)
-    string(REPLACE "{source}" "${FILE}" _ARGUMENT "${_ARGUMENT}")
+    string(REPLACE "{source}" "${_SOURCE}" _ARGUMENT "${_ARGUMENT}")
     string(REPLACE "{output}" "${NEW}" _ARGUMENT "${_ARGUMENT}")
+    string(REPLACE "${_SOURCE}" "${FILE}" _ARGUMENT "${_ARGUMENT}")
     string(REPLACE ";" "\\;" _ARGUMENT "${_ARGUMENT}")
     list(APPEND _COMMAND "${_ARGUMENT}")
   endforeach()
   set(_DEPFILE "")
   list(GET _COMMAND 0 _PROGRAM)
-  if(_PROGRAM MATCHES "(^|[/-])(cc|gcc|clang|c\\+\\+|g\\+\\+|clang\\+\\+)(-[0-9.]+)?$")
+  _iree_dispatch_is_compiler("${_PROGRAM}" _IS_COMPILER)
+  if(_IS_COMPILER)
     set(_DEPFILE DEPFILE "${OUTPUT}.d")
-    list(APPEND _COMMAND -MD -MF "${OUTPUT}.d" -MQ "${OUTPUT}.stamp" "-ffile-prefix-map=${_SUITE_DIR}/=")
+    list(APPEND _COMMAND -MD -MF "${OUTPUT}.d" -MQ "${OUTPUT}.stamp" "-ffile-prefix-map=${_SUITE_DIR}/="
+      COMMAND "${CMAKE_COMMAND}" "-DDEPFILE=${OUTPUT}.d" "-DFOLDER=${_SUITE_DIR}"
+      -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/absolute_depfile.cmake"
+    )
   endif()
   set(_COMMAND "${_COMMAND}" PARENT_SCOPE)
   set(_DEPFILE "${_DEPFILE}" PARENT_SCOPE)
+endfunction()
+
+# _iree_dispatch_is_compiler()
+#
+# Sets OUT to whether a program is gcc or clang by its name, in front of which a target may stand, such as
+# `aarch64-linux-gnu-`. A relative path is that of a file of the suite, which may be anything.
+function(_iree_dispatch_is_compiler PROGRAM OUT)
+  set(_TARGET "[A-Za-z0-9_.]+(-[A-Za-z0-9_.]+)+-")
+  if(PROGRAM MATCHES "^(/.*/)?(${_TARGET})?(cc|gcc|clang|c\\+\\+|g\\+\\+|clang\\+\\+)(-[0-9.]+)?$")
+    set(${OUT} ON PARENT_SCOPE)
+  else()
+    set(${OUT} OFF PARENT_SCOPE)
+  endif()
 endfunction()
 
 # _iree_dispatch_prepare_tuning_spec()
 #
 # Configures the program with a tuning specification. It goes behind the suite's own flags: the last one counts.
 function(_iree_dispatch_prepare_tuning_spec ID FILE OUTPUT)
+  _iree_dispatch_cut_off("${OUTPUT}.stamp" "${OUTPUT}.new" "${OUTPUT}")
   add_custom_command(
     OUTPUT
       "${OUTPUT}.stamp"
     BYPRODUCTS
       "${OUTPUT}"
-    COMMAND
-      "${CMAKE_COMMAND}" -E rm -f "${OUTPUT}.stamp"
+    ${_BEGIN}
     COMMAND
       ${_COMPILE_TOOL} --compile-to=executable-configurations ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS}
       "--iree-codegen-tuning-spec-path=${FILE}" "${_SRC}" -o "${OUTPUT}.new"
-    COMMAND
-      "${CMAKE_COMMAND}" -E copy_if_different "${OUTPUT}.new" "${OUTPUT}"
-    COMMAND
-      "${CMAKE_COMMAND}" -E rm "${OUTPUT}.new"
-    COMMAND
-      "${CMAKE_COMMAND}" -E touch "${OUTPUT}.stamp"
+    ${_END}
     DEPENDS
       "${_SRC}"
       "${FILE}"
@@ -193,19 +201,19 @@ function(_iree_dispatch_substitute_step ID NAME KIND FILE DISPATCHES)
     set(KIND "object")
   endif()
   set(_STAMP "${_SUB_DIR}/dispatches/${NAME}.stamp")
+  _iree_dispatch_cut_off("${_STAMP}" "" "")
   add_custom_command(
     OUTPUT
       "${_STAMP}"
     BYPRODUCTS
       ${_SUBSTITUTED}
+    ${_BEGIN}
     COMMAND
-      "${CMAKE_COMMAND}" -E rm -f "${_STAMP}"
-    COMMAND
+      "${CMAKE_COMMAND}" -E env PYTHONSAFEPATH=1  # no module is a file of the suite
       "${_PYTHON}" -m dispatchgen substitute --name "${ID}" --kind "${KIND}" --substitute "${FILE}"
       --dispatches "${_DIR}/dispatches" ${_DISPATCH_FLAGS} --output "${_SUB_DIR}/dispatches"
       --iree-compile "${_COMPILER}" ${_FLAGS} -- ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS}
-    COMMAND
-      "${CMAKE_COMMAND}" -E touch "${_STAMP}"
+    ${_END}
     DEPENDS
       "${FILE}"
       ${_ORIGINALS}
@@ -267,18 +275,17 @@ function(_iree_dispatch_substitute_model_step ID)
   _iree_dispatch_objects_of_model("${ID}" _OBJECTS)
   _iree_dispatch_substitution_names("${ID}")
   set(_CONFIGURED "${_SUB_DIR}/configured.mlir")
+  _iree_dispatch_cut_off("${_CONFIGURED}.stamp" "" "")
   add_custom_command(
     OUTPUT
       "${_CONFIGURED}.stamp"
     BYPRODUCTS
       "${_CONFIGURED}"
-    COMMAND
-      "${CMAKE_COMMAND}" -E rm -f "${_CONFIGURED}.stamp"
+    ${_BEGIN}
     COMMAND
       "${_PYTHON}" -m dispatchgen substitute-model "${_DIR}/configured.mlir" --index "${_DIR}/dispatches/index.json"
       --output "${_CONFIGURED}" ${_EXECUTABLES}
-    COMMAND
-      "${CMAKE_COMMAND}" -E touch "${_CONFIGURED}.stamp"
+    ${_END}
     DEPENDS
       "${_DIR}/configured.mlir"
       "${_DIR}/dispatches/index.json"

@@ -91,13 +91,6 @@ function(_iree_dispatch_add_check_test DISPATCH)
   if(TARGET "${_RUN_TOOL}")
     set(_RUN_TOOL "$<TARGET_FILE:${_RUN_TOOL}>")
   endif()
-  set(_FLAGS "")  # of iree-run-module: those on benchmarking are of the other program alone
-  foreach(_FLAG IN LISTS _RUN_FLAGS)
-    if(NOT _FLAG MATCHES "^-+(benchmark_|batch_|time_unit)")
-      string(REPLACE ";" "\\;" _FLAG "${_FLAG}")  # foreach() took the backslash away
-      list(APPEND _FLAGS "${_FLAG}")
-    endif()
-  endforeach()
   set(_MODULE "${_SUB_DIR}/${DISPATCH}.check.vmfb")
   _iree_dispatch_module_checks("${_SUB_DIR}/dispatches/${DISPATCH}.check.mlir" "${_MODULE}")
   set(_NAME "${_PREFIX}/${DISPATCH}/check")
@@ -105,7 +98,7 @@ function(_iree_dispatch_add_check_test DISPATCH)
     NAME "${_NAME}"
     COMMAND "${CMAKE_COMMAND}" ${_CHECKS} -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/run_benchmark.cmake" ${_STAMPS} --
       "${_PYTHON}" -m dispatchgen check-outputs "${_MODULE}" --spec "${_SUB_DIR}/dispatches/${DISPATCH}.check.json"
-      "--device=${_DEVICE_URI}" --iree-run-module "${_RUN_TOOL}" -- ${_FLAGS}
+      "--device=${_DEVICE_URI}" --iree-run-module "${_RUN_TOOL}" -- ${_RUN_FLAGS}
   )
   set(_COMPARED "${_COMPARED};${_NAME}" PARENT_SCOPE)
 endfunction()

@@ -18,12 +18,14 @@ include_guard(GLOBAL)
 #
 # Sets OUT to what is wrong with the arguments of substitutions in the caller's scope, or to nothing, and there:
 #   _SUBSTITUTIONS, _COMBINATIONS  their ids
+#   _REPLACED                      what they are compared with: the dispatches that they replace, and `model`
 #   _DISPATCHES_OF.<id>            dispatches that a substitution replaces
 #   _KIND_OF.<id>.<dispatch>, _FILE_OF.<id>.<dispatch>  the substitute
 #   _MEMBERS_OF.<id>               substitutions that a combination is made of; of a substitution: itself
 function(_iree_dispatch_read_substitutes OUT)
   set(_PROBLEM "")
   set(_SUBSTITUTIONS "")
+  set(_REPLACED "")
   set(_KINDS "source|configuration|object|kernel|tuning_spec")
   foreach(_SUBSTITUTE IN LISTS _RULE_SUBSTITUTES)
     if(NOT _SUBSTITUTE MATCHES "^([A-Za-z0-9_]+)=([A-Za-z0-9_]+)=(${_KINDS})=(.+)$")
@@ -46,6 +48,7 @@ function(_iree_dispatch_read_substitutes OUT)
       endif()
     endif()
     list(APPEND _SUBSTITUTIONS "${_ID}")
+    list(APPEND _REPLACED model "${_DISPATCH}")
     list(APPEND "_DISPATCHES_OF.${_ID}" "${_DISPATCH}")
   endforeach()
   list(REMOVE_DUPLICATES _SUBSTITUTIONS)
@@ -62,6 +65,8 @@ function(_iree_dispatch_read_substitutes OUT)
     endforeach()
   endforeach()
   _iree_dispatch_read_combinations()
+  list(REMOVE_DUPLICATES _REPLACED)
+  set(_REPLACED "${_REPLACED}" PARENT_SCOPE)
   set(_SUBSTITUTIONS "${_SUBSTITUTIONS}" PARENT_SCOPE)
   set(_COMBINATIONS "${_COMBINATIONS}" PARENT_SCOPE)
   foreach(_ID IN LISTS _COMBINATIONS)
@@ -128,11 +133,11 @@ endfunction()
 # Creates the target that makes all modules of a substitution or combination. A combination needs those of its members'
 # dispatches: by them a test sees whether its whole model should differ from the compiler's own.
 function(_iree_dispatch_substitution_target ID)
-  set(_MODULES "${_COMPILE_TARGET}model")
+  set(_MODULES "${_COMPILE_TARGET}model" "${_MODULES_TARGET}.model")
   foreach(_MEMBER IN LISTS "_MEMBERS_OF.${ID}")
     _iree_dispatch_substitution_names("${_MEMBER}")
     foreach(_DISPATCH IN LISTS "_DISPATCHES_OF.${_MEMBER}")
-      list(APPEND _MODULES "${_COMPILE_TARGET}${_DISPATCH}")
+      list(APPEND _MODULES "${_COMPILE_TARGET}${_DISPATCH}" "${_MODULES_TARGET}.${_DISPATCH}")
     endforeach()
   endforeach()
   foreach(_PROPERTY IN ITEMS _IREE_DISPATCH_BENCHMARK_TOOL _IREE_DISPATCH_RUN_TOOL)

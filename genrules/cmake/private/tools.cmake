@@ -69,6 +69,7 @@ function(_iree_dispatch_ask_python PYTHON ARGUMENTS)
   set(_STATE_DIR "${CMAKE_BINARY_DIR}/dispatchgen")
   execute_process(
     COMMAND "${PYTHON}" -m dispatchgen.probe.cmake ${ARGUMENTS} --output-dir "${_STATE_DIR}"
+    WORKING_DIRECTORY "${CMAKE_BINARY_DIR}"  # where no file of the user's is taken for a module of Python
     RESULT_VARIABLE _RESULT
     ERROR_VARIABLE _ERRORS
   )
