@@ -47,7 +47,9 @@ class CheckSection(Section):
     """A check that a substitute computes what the original does: both run on the same inputs."""
 
     tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(_number)] = Field(
-        description="Largest difference of two values, relative to the original's where that is above 1.",
+        description="Largest error of a value as a part of the original's, or of the largest of its buffer (of 1 at "
+        "most) where that is more; for integers the difference itself. "
+        "[How outputs are compared](results.md#how-outputs-are-compared).",
         json_schema_extra={"minimum": 0},
     )
 

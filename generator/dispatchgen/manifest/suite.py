@@ -112,7 +112,7 @@ class Substitution:
     entry: str | None = None  #: Entry point of the object; None: its only one.
     workgroups: str | None = None  #: Affine map from the workload to the workgroup count; None: the original's.
     other_target: bool = False  #: Whether a substitute made for another target is accepted.
-    tolerance: float | None = None  #: Largest difference of the outputs, relative above 1; None: not compared.
+    tolerance: float | None = None  #: Largest error of the outputs, as `agreement.compare` has it; None: not compared.
     line: int | None = None  #: 1-based line in the manifest, for messages.
 
 

@@ -19,7 +19,7 @@ class Variant:
     name: str  #: As the user wrote it.
     id: str
     targets: tuple[Target, ...] = ()  #: What a substitution replaces.
-    tolerance: float | None = None  #: Largest difference of the outputs; None: they are not compared.
+    tolerance: float | None = None  #: Largest error of the outputs; None: they are not compared.
     members: tuple[Variant, ...] = ()  #: What a combination is made of; empty: it is a substitution.
 
     @property
