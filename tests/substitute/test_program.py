@@ -61,7 +61,8 @@ def test_files_that_are_not_what_they_should_be(mlp: Built, tmp_path: Path) -> N
     missing = tmp_path / f"{first}.executable.mlir"
     (message,) = problems(mlp.configured, index(mlp), tmp_path, missing)
     assert message == "cannot read the module: No such file or directory"
-    for text in ("not IR", "", "// dispatchgen: object: {}\n"):
+    without_data = "hal.executable private @e attributes {a = dense_resource<w> : tensor<1xi8>} {\n}\n"
+    for text in ("not IR", "", "// dispatchgen: object: {}\n", without_data):
         missing.write_text(text)
         (message,) = problems(mlp.configured, index(mlp), tmp_path, missing)
         assert message.startswith("expected an executable that `dispatchgen substitute` wrote: ")

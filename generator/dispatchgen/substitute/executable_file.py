@@ -39,7 +39,10 @@ def read_executable_file(path: Path) -> ExecutableFile:
         text = path.read_text(encoding="utf-8")
         first = text.partition("\n")[0]
         linked = LinkedObject.model_validate_json(first.removeprefix(_OBJECT)) if first.startswith(_OBJECT) else None
-        return ExecutableFile(parse_executable(text), linked)
+        executable = parse_executable(text)
+        if executable.missing_resources:
+            raise ValueError(f"it has no data for {', '.join(executable.missing_resources)}")
+        return ExecutableFile(executable, linked)
     except OSError as error:
         raise ModelError(Problem(f"cannot read the executable: {error.strerror}", place)) from None
     except ValueError as error:
