@@ -93,3 +93,31 @@ func.func @kernel() -> index {
 def test_the_trace_goes_through_loops() -> None:
     with ir.parse_module(_LOOP) as module:
         assert dict(bounds(module)) == {Source(1, "i32"): 1}
+
+
+_ACCUMULATOR = """\
+#binding = #hal.pipeline.binding<storage_buffer>
+#layout = #hal.pipeline.layout<bindings = [#binding, #binding, #binding]>
+func.func @kernel(%table: tensor<8xi32>) -> tensor<i32> {
+  %c0 = arith.constant 0 : index
+  %0 = hal.interface.binding.subspan layout(#layout) binding(1) offset(%c0) : memref<8xi32>
+  %1 = iree_codegen.load_from_buffer %0 : memref<8xi32> -> tensor<8xi32>
+  %2 = hal.interface.binding.subspan layout(#layout) binding(2) offset(%c0) : memref<i32>
+  %3 = iree_codegen.load_from_buffer %2 : memref<i32> -> tensor<i32>
+  %result = linalg.generic {
+      indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%1 : tensor<8xi32>) outs(%3 : tensor<i32>) {
+  ^bb0(%in: i32, %out: i32):
+    %index = arith.index_cast %out : i32 to index
+    %value = tensor.extract %table[%index] : tensor<8xi32>
+    %next = arith.addi %out, %in : i32
+    linalg.yield %next : i32
+  } -> tensor<i32>
+  return %result : tensor<i32>
+}
+"""
+
+
+def test_what_a_kernel_accumulates_is_not_what_it_loads() -> None:
+    with ir.parse_module(_ACCUMULATOR) as module:
+        assert dict(bounds(module)) == {Source(1, "i32"): 1, Source(2, "i32"): 1}

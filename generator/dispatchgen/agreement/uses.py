@@ -118,7 +118,7 @@ def _is_loaded(value: ir.Value) -> bool:
         owner = value.owner
         if isinstance(owner, mlir.Block):
             operands = _linalg_operands(value)
-            if operands is None:
+            if operands is None or len(operands) > 1:
                 return False
             (value,) = operands
         elif owner.name == _SUBSPAN:
@@ -160,13 +160,18 @@ def _sources(value: ir.Value) -> set[Source]:
 
 
 def _linalg_operands(argument: ir.Value) -> list[ir.Value] | None:
-    """Of a block argument of a `linalg` operation the operand whose elements it is; None: it is no such argument."""
+    """Of a block argument of a `linalg` operation what it may be; None: it is no such argument.
+
+    An input's is an element of its operand, an output's also what the body yields.
+    """
     from iree.compiler import ir as mlir
 
     parent = argument.owner.owner.operation
     if not parent.name.startswith("linalg."):
         return None
-    return [parent.operands[mlir.BlockArgument(argument).arg_number]]
+    number, yielded = mlir.BlockArgument(argument).arg_number, _yielded(parent)
+    is_input = number < len(parent.operands) - len(yielded)
+    return [parent.operands[number], *([] if is_input else yielded)]
 
 
 def _region_operands(argument: ir.Value) -> list[ir.Value] | None:
