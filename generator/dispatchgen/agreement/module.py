@@ -18,6 +18,7 @@ from dispatchgen.extract import commands
 from dispatchgen.extract.schema import Benchmark, Dispatch
 from dispatchgen.iree import ir
 from dispatchgen.iree.ir import symbol_text
+from dispatchgen.iree.resources import module_of, operation_asm
 from dispatchgen.iree.symbols import rename_symbols, symbols
 
 
@@ -46,8 +47,8 @@ def check_module(
 
     with mlir.Context(), mlir.Location.unknown():
         # The modules own what is in them.
-        module = mlir.Module.parse(f"module {{\n{device}\n{original}\n}}").operation
-        other = mlir.Module.parse(f"module {{\n{substitute}\n}}").operation
+        module = mlir.Module.parse(module_of([device, original])).operation
+        other = mlir.Module.parse(module_of([substitute])).operation
         device_op, original_op = ir.body(module)
         (substitute_op,) = ir.body(other)
         renamed = _own_names(_exports(original_op), {*symbols(original), *symbols(substitute)})
@@ -62,7 +63,7 @@ def check_module(
             _function(benchmark, checked, kernels, device_symbol)
             for benchmark, checked in zip(dispatch.benchmarks, spec.benchmarks, strict=True)
         ]
-    return CheckModule("module {\n" + "\n".join(indent(part.strip("\n"), "  ") for part in parts) + "\n}\n", spec)
+    return CheckModule(module_of(parts), spec)
 
 
 def _variant(executable: ir.Operation) -> ir.Operation:
@@ -99,7 +100,7 @@ class _Kernel:
 
 def _kernel(executable: ir.Operation, name: str, export: str, renamed: Mapping[str, str]) -> _Kernel:
     """An executable under another name, with some of its exports renamed, to be called through `export`."""
-    text = rename_symbols(executable.get_asm(use_local_scope=True), ir.symbol(executable), name, renamed)
+    text = rename_symbols(operation_asm(executable), ir.symbol(executable), name, renamed)
     symbol = symbol_text(name)
     variant = symbol_text(ir.symbol(_variant(executable)))
     return _Kernel(text, symbol, f"{symbol}::{variant}::{symbol_text(renamed.get(export, export))}")

@@ -18,7 +18,7 @@ from dispatchgen.extract.schema import Benchmark
 from dispatchgen.iree import ir
 from dispatchgen.iree.executable import limit_alignments
 from dispatchgen.iree.ir import symbol_text
-from dispatchgen.iree.resources import operation_asm
+from dispatchgen.iree.resources import module_of, operation_asm
 from dispatchgen.iree.symbols import rename_symbols
 
 #: Alignment of bindings in the buffer, in bytes: the largest that IREE's devices ask for.
@@ -54,7 +54,7 @@ def benchmark_module(
         _function(benchmark, _offsets(benchmark, written, read_size), executable, target, device_symbol)
         for benchmark in benchmarks
     ]
-    return "module {\n" + "\n".join(indent(part.strip("\n"), "  ") for part in parts) + "\n}\n"
+    return module_of(parts)
 
 
 def _aligned(size: int) -> int:

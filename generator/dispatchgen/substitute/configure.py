@@ -11,6 +11,7 @@ from dispatchgen.files import work_folder
 from dispatchgen.iree import ir, messages, process
 from dispatchgen.iree.configure import diagnostics
 from dispatchgen.iree.executable import Executable, read_executables
+from dispatchgen.iree.resources import module_of
 
 #: How MLIR calls an input without a name in its locations.
 _UNNAMED = "-"
@@ -36,7 +37,7 @@ def configure_executable(compiler: Compiler, device: str, executable: str, file:
       SubstitutionError: it does not compile.
       ToolError: the compiler crashed.
     """
-    module = f"module {{\n{device}\n{executable}\n}}\n"
+    module = module_of([device, executable])
     phases = ("--compile-from=executable-sources", "--compile-to=executable-configurations")
     return _compile(compiler, module, phases, file)
 

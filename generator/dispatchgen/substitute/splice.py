@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from textwrap import indent
 
 from dispatchgen.iree.ir import symbol_text
+from dispatchgen.iree.resources import split_resources, with_resources
 
 #: The beginning of an executable at the top of a module. It starts with plain text, which is found fast: programs with
 #: their weights in them are large.
@@ -48,11 +49,14 @@ def replace_executables(text: str, executables: Mapping[str, str]) -> str:
       executables: Symbol of the one that is replaced, which must be there -> text of the one in its place.
     """
     spans = executable_spans(text)
-    pieces, done = [], 0
+    pieces: list[str] = []
+    resources: dict[str, str] = {}
+    done = 0
     for span, new in sorted(((spans[symbol_text(symbol)], new) for symbol, new in executables.items()), key=_begin):
-        pieces += [text[done : span.begin], indent(_as_visible(new.strip("\n"), text[span.begin : span.end]), "  ")]
-        done = span.end
-    return "".join([*pieces, text[done:]])
+        body, data = split_resources(new)
+        pieces += [text[done : span.begin], indent(_as_visible(body.strip("\n"), text[span.begin : span.end]), "  ")]
+        done, resources = span.end, resources | data
+    return with_resources("".join([*pieces, text[done:]]), resources)
 
 
 def _begin(replacement: tuple[Span, str]) -> int:

@@ -13,7 +13,7 @@ from dispatchgen.errors import Problem, ToolError
 from dispatchgen.extract.schema import Dispatch
 from dispatchgen.iree import ir
 from dispatchgen.iree.configure import run_compiler
-from dispatchgen.iree.resources import operation_asm
+from dispatchgen.iree.resources import module_of, operation_asm
 from dispatchgen.manifest.suite import Backend, Model, Suite
 from dispatchgen.workbench.session import Session
 
@@ -102,7 +102,7 @@ def _standalone(session: Session, dispatch: Dispatch) -> str:
     # What is private and not used is removed before code generation.
     executable.attributes["sym_visibility"] = mlir.StringAttr.get("public")
     parts = [_text(device) for device in session.program.devices.values()]
-    return "module {\n" + "".join([*parts, _text(executable)]) + "}\n"
+    return module_of([*parts, _text(executable)])
 
 
 def place(files: Iterable[Dumped], folder: Path) -> dict[Path, Dumped]:
