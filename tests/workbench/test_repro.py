@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -131,6 +132,8 @@ def test_a_tuned_dispatch(manifest: Path, run_cli: RunCli, tmp_path: Path) -> No
     add_substitutions(manifest, tuned={"tuning_spec": "spec.mlir", "backends": ["cpu"]})
     arguments = ["repro", "product", "--dispatch", "elementwise_D_f32", "--backend", "cpu"]
     tuned = run_cli(*arguments, "--substitution", "tuned", cwd=manifest.parent)
+    if sys.version_info >= (3, 11):  # which knows PYTHONSAFEPATH
+        (manifest.parent / "click.py").write_text("raise AssertionError('a module of the suite')\n")
     assert tuned.code == 0, tuned.stderr
     done = sh(tuned.stdout, tmp_path / "elsewhere")
     assert "elementwise_D_f32 is the same as the compiler's own" in done.stdout

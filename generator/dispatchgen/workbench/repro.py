@@ -203,7 +203,8 @@ class _Steps:
         arguments = substitution_arguments(self.session.model, self.session.backend, [Selected(self.substitution, ())])
         flags = [text.partition("=")[2] for text in arguments["substitute_flags"] or ()]
         kind = "object" if self.target.kind == "kernel" else self.target.kind
-        command = [sys.executable, "-m", "dispatchgen", "substitute", "--name", self.substitution.id, "--kind", kind]
+        command = ["env", "PYTHONSAFEPATH=1", sys.executable, "-m", "dispatchgen"]  # no module is a file of the suite
+        command += ["substitute", "--name", self.substitution.id, "--kind", kind]
         command += ["--substitute", str(self._file), "--dispatches", str(self.folder / "dispatches")]
         command += ["--dispatch", self.dispatch.name, "--output", str(self._own_folder / "dispatches")]
         command += ["--iree-compile", str(self.session.tools.iree_compile), *flags]
