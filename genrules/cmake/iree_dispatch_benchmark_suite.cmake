@@ -59,7 +59,7 @@ endfunction()
 # LOCK: The model's lock file.
 # IMPORT_FLAGS: Flags of the importer, for `.onnx` sources.
 # COMPILE_FLAGS: All flags of iree-compile but input, output and phase.
-# INPUTS: Files that COMPILE_FLAGS name.
+# INPUTS: Files that COMPILE_FLAGS name, as `--<flag>=<file>`.
 # DISPATCHES: Names of all dispatches that the lock lists for this backend.
 # CALLS: Names of all calls of the whole model that the lock lists.
 # PARAMETERS: `[scope=]path` of parameter archives, for the whole model.
@@ -90,7 +90,7 @@ endfunction()
 #   iree-dispatch-benchmarks                    all suites
 #   iree-dispatch-benchmarks-<model>            the model on all its backends
 #   iree-dispatch-benchmarks-<model>-<backend>  this suite
-#   iree-dispatch-benchmarks-<model>-<backend>-<id>  this substitution or combination alone
+#   iree-dispatch-benchmarks-<model>-<backend>-<id>  this substitution or combination alone, and what it is compared with
 #   iree-dispatch-benchmarks-preset-<preset>    all suites that the preset selects
 # In IREE's tree, names follow its package rules: `<package>_<NAME>` is this suite.
 function(iree_dispatch_benchmark_suite)

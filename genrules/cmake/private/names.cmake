@@ -33,7 +33,8 @@ endfunction()
 #   _PLACE             the same with the package in front, for messages
 #   _TEST_PREFIX       what names of tests start with
 #   _TARGET            the suite's target
-#   _MODULES_TARGET    what compiles the modules of the compiler's own code: the same, unless there are substitutions
+#   _MODULES_TARGET    what compiles the modules of the compiler's own code: the same, unless there are substitutions.
+#                      `<...>.<dispatch>` and `<...>.model` compile those that substitutions are compared with
 #   _IMPORT_TARGET, _CONFIGURE_TARGET, _EXTRACT_TARGET
 function(_iree_dispatch_suite_names)
   _iree_dispatch_package(_PACKAGE)
