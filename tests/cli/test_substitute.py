@@ -24,8 +24,10 @@ def arguments(built: Built, kind: str, file: Path, *options: str) -> list[str | 
 
 def test_a_round_trip(product: Built, run_cli: RunCli) -> None:
     file = product.dump(product.only, "source")
-    done = run_cli(*arguments(product, "source", file, f"--dispatch={product.only}"), cwd=product.folder)
+    options = f"--dispatch={product.only}", "--given=kernels/mul.mlir"
+    done = run_cli(*arguments(product, "source", file, *options), cwd=product.folder)
     assert (done.code, done.stderr) == (0, "")
+    assert product.record("s", product.only).file == "kernels/mul.mlir"
     assert done.stdout == f"note: s: {product.only} is the same as the compiler's own\n"
 
     executable = f"substitutions/s/dispatches/{product.only}.executable.mlir"

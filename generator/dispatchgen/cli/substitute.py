@@ -21,6 +21,11 @@ from dispatchgen.substitute.schema import Kind
 )
 @click.option("--substitute", type=click.Path(path_type=Path), required=True, help="The substitute's file.")
 @click.option(
+    "--given",
+    metavar="PATH",
+    help="What messages and records call that file, where the build made it of another or copied it.",
+)
+@click.option(
     "--dispatches",
     type=click.Path(path_type=Path),
     required=True,
@@ -56,6 +61,7 @@ def command(
     name: str,
     kind: Kind,
     substitute: Path,
+    given: str | None,
     dispatches: Path,
     names: tuple[str, ...],
     output: Path,
@@ -78,7 +84,7 @@ def command(
     if len(names) > 1 and kind != "tuning_spec":
         raise click.UsageError(f"--kind {kind} is of one dispatch; found {', '.join(names)}")
     step = Step(
-        Substitute(name, kind, substitute, entry, workgroups, allow_other_target),
+        Substitute(name, kind, substitute, entry, workgroups, allow_other_target, given),
         dispatches,
         names,
         output,

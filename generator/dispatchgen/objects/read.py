@@ -49,13 +49,18 @@ _FOREIGN = {
 _SPIRV_MAGIC = 0x07230203
 
 
-def read_object(path: Path) -> ObjectFile:
+def read_object(file: Path, shown: str | None = None) -> ObjectFile:
     """Reads an object file.
+
+    Args:
+      file: The file.
+      shown: What messages call it, and `ObjectFile.path`; None: the same.
 
     Raises:
       SubstitutionError: it cannot be read, is empty, cut short or malformed, or in a format that IREE does not take.
     """
-    data = _read(path)
+    path = file if shown is None else Path(shown)
+    data = _read(file, Place(str(path)))
     for magic, foreign in _FOREIGN.items():
         if data.startswith(magic):
             message = f"the object is {foreign.name}; expected ELF, SPIR-V or PTX"
@@ -77,14 +82,13 @@ def _parse(path: Path, data: bytes) -> ObjectFile:
     raise ObjectError(f"the object is not ELF, SPIR-V or PTX: it starts with the bytes {start}")
 
 
-def _read(path: Path) -> bytes:
-    place = Place(str(path))
+def _read(file: Path, place: Place) -> bytes:
     try:
-        size = path.stat().st_size
+        size = file.stat().st_size
         if size > _MAX_SIZE:
             message = f"the object has {size} bytes; at most {_MAX_SIZE} are allowed"
             raise SubstitutionError(Problem(message, place, "compile without debug information"))
-        data = path.read_bytes()
+        data = file.read_bytes()
     except OSError as error:
         raise SubstitutionError(Problem(f"cannot read the object: {error.strerror}", place)) from error
     if not data:

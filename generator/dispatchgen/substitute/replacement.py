@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dispatchgen.errors import Place, Problem, SubstitutionError
@@ -37,6 +37,12 @@ class Substitute:
     entry: str | None = None  #: Entry point of an object; None: its only one.
     workgroups: str | None = None  #: Affine map from an object's workload; None: the original's workgroup count.
     any_target: bool = False  #: Whether it may be made for another target.
+    given: str | None = None  #: What the user named, where the build made the file of it or copied it.
+
+    @property
+    def shown(self) -> str:
+        """The file in messages. A program that was configured with a tuning spec is itself: lines are in it."""
+        return str(self.file) if self.given is None or self.kind == "tuning_spec" else self.given
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ def make_replacements(
     """
     if substitute.kind == "object":
         return {each.name: _of_object(substitute, each, compiler) for each in originals}
-    fits = _fits(substitute, originals, _read(substitute.file))
+    fits = _fits(substitute, originals, _read(substitute))
     return {
         original.name: _of_executable(substitute, original, each, compiler)
         for original, each in zip(originals, fits, strict=True)
@@ -78,7 +84,7 @@ def make_replacements(
 def _of_executable(substitute: Substitute, original: Original, each: Fit, compiler: Compiler) -> Replacement:
     if substitute.kind == "source":
         source = _renamed(each.executable.located_text, each, original)
-        configured = configure_executable(compiler, original.device, source, str(substitute.file))
+        configured = configure_executable(compiler, original.device, source, substitute.shown)
         text, benchmark_text = configured.text, configured.benchmark_text
     else:
         text = _renamed(each.executable.text, each, original)
@@ -93,13 +99,13 @@ def _of_object(substitute: Substitute, original: Original, compiler: Compiler) -
     if len(exports) > 1:
         names = ", ".join(f"@{export.name}" for export in exports)
         message = f"an object replaces an executable of one export; @{original.dispatch.executable} has {names}"
-        raise SubstitutionError(Problem(message, Place(str(substitute.file)), "`source` or `configuration`"))
-    object_file = read_object(substitute.file)
+        raise SubstitutionError(Problem(message, Place(substitute.shown), "`source` or `configuration`"))
+    object_file = read_object(substitute.file, substitute.shown)
     found = fit_object(original.executable, object_file, substitute.entry)
     if isinstance(found, list):
         raise SubstitutionError(*found)
     if found.target_differences and not substitute.any_target:
-        raise SubstitutionError(other_target(found.target_differences, Place(str(substitute.file))))
+        raise SubstitutionError(other_target(found.target_differences, Place(substitute.shown)))
     if substitute.workgroups is not None:
         problems = [*workgroup_problems(substitute.workgroups, original.dispatch)]
         if problems:
@@ -115,21 +121,22 @@ def _of_object(substitute: Substitute, original: Original, compiler: Compiler) -
     return Replacement(made.text, made.text, made.export_name, found.entry.name, linked, found.target_differences)
 
 
-def _read(file: Path) -> list[Executable]:
+def _read(substitute: Substitute) -> list[Executable]:
     """The executables of a file. Raises SubstitutionError where it cannot be read or parsed."""
+    place = Place(substitute.shown)
     try:
-        data = file.read_bytes()
+        data = substitute.file.read_bytes()
     except OSError as error:
-        raise SubstitutionError(Problem(f"cannot read the substitute: {error.strerror}", Place(str(file)))) from None
+        raise SubstitutionError(Problem(f"cannot read the substitute: {error.strerror}", place)) from None
     if b"\0" in data[:_START] and not data.startswith(ir.BYTECODE):
         message = f"expected MLIR, found a file that starts with the bytes {data[:8].hex(' ')}"
-        raise SubstitutionError(Problem(message, Place(str(file)), "`object:` for a kernel's object"))
+        raise SubstitutionError(Problem(message, place, "`object:` for a kernel's object"))
     try:
         with ir.parse_module(data) as module:
             return read_executables(module)
     except ir.NotIR as error:
         problems = [
-            Problem(f"MLIR refuses it: {shorten(text)}", Place(str(file), line, column))
+            Problem(f"MLIR refuses it: {shorten(text)}", replace(place, line=line, column=column))
             for line, column, text in error.messages
         ]
         raise SubstitutionError(*problems) from None
@@ -140,7 +147,7 @@ def _fits(substitute: Substitute, originals: Sequence[Original], executables: Se
     phase: Phase = "source" if substitute.kind == "source" else "configuration"
     fits, problems = [], []
     for original in originals:
-        found = fit(original, executables, phase, str(substitute.file), any_target=substitute.any_target)
+        found = fit(original, executables, phase, substitute.shown, any_target=substitute.any_target)
         if isinstance(found, Fit):
             fits.append(found)
         else:

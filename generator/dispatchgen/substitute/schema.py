@@ -22,8 +22,8 @@ class Substituted(Data):
     substitution: str = Field(description="Id of the substitution.")
     dispatch: str = Field(description="Stable name of the dispatch.")
     kind: Kind
-    file: str = Field(description="Name of the substitute's file, without its folder.")
-    sha256: str = Field(description="SHA-256 of that file.")
+    file: str = Field(description="The substitute's file: as the manifest names it, where that is known.")
+    sha256: str = Field(description="SHA-256 of what was read: where that file is a kernel's source, of its object.")
     same: bool = Field(description="Whether the executable is the compiler's own, word for word.")
     entry: str | None = Field(default=None, description="Entry point of the object; null: there is no object.")
     target_differences: tuple[str, ...] = Field(

@@ -40,7 +40,7 @@ def write_substitutes(step: Step) -> list[str]:
       SubstitutionError: a dispatch is not there, or the substitute does not fit, with all problems.
       ModelError, OutputError, ToolError: as reading, writing and compiling raise them.
     """
-    sha256 = _sha256(step.substitute.file)
+    sha256 = _sha256(step.substitute)
     found = read_originals(step.dispatches, step.names)
     originals = [each for each in found if isinstance(each, Original)]
     replacements = make_replacements(step.substitute, originals, step.compiler)
@@ -59,11 +59,12 @@ def write_substitutes(step: Step) -> list[str]:
     return notes
 
 
-def _sha256(file: Path) -> str:
+def _sha256(substitute: Substitute) -> str:
     try:
-        return sha256_of(file)
+        return sha256_of(substitute.file)
     except OSError as error:
-        raise SubstitutionError(Problem(f"cannot read the substitute: {error.strerror}", Place(str(file)))) from None
+        place = Place(substitute.shown)
+        raise SubstitutionError(Problem(f"cannot read the substitute: {error.strerror}", place)) from None
 
 
 def _texts(step: Step, original: Original, replacement: Replacement) -> dict[str, str]:
@@ -93,7 +94,7 @@ def _record(
         substitution=step.substitute.substitution,
         dispatch=dispatch.name,
         kind=step.substitute.kind,
-        file=step.substitute.file.name,
+        file=step.substitute.given or step.substitute.file.name,
         sha256=sha256,
         same=same,
         entry=replacement.entry if replacement is not None else None,
