@@ -240,6 +240,21 @@ def test_duplicate_symbols() -> None:
     assert problem.message.startswith("`helper` is defined by `a/k.o`, `c/k.o`; ")
 
 
+def test_inline_functions_of_one_name_are_duplicates(tmp_path: Path) -> None:
+    """A linker takes the first of several weak definitions, so that one kernel would call the other's."""
+    objects = []
+    for name, scale in (("a", 1), ("b", 3)):
+        source = f"__attribute__((weak, noinline)) float scaled(float x) {{ return {scale} * x; }}\n"
+        (tmp_path / name).mkdir()
+        path = compile_c(tmp_path / name, f"{source} float {name}(float x) {{ return scaled(x); }}")
+        found = read_object(path)
+        objects.append(LinkedObject(path=f"{name}/k.o", sha256=name, symbols=found.defined))
+    (problem,) = duplicate_symbols(objects)
+    assert problem.message.startswith("`scaled` is defined by `a/k.o`, `b/k.o`; ")
+    assert problem.hint is not None
+    assert "anonymous namespace of C++" in problem.hint
+
+
 def test_targets_are_as_compiled() -> None:
     """What the checks read of targets is what the compiler writes for the flags of the tests."""
     assert dict(original("llvm-cpu").target_keys)["format"] == "embedded-elf-x86_64"

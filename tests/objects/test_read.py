@@ -86,6 +86,8 @@ def test_architectures(target: str, architecture: str, tmp_path: Path) -> None:
 
 
 def test_weak_symbols_and_shared_objects(tmp_path: Path) -> None:
+    source = "__attribute__((weak)) void helper(void) {} static void own(void) {} void f(void) { helper(); own(); }"
+    assert read_object(compile_c(tmp_path, source)).defined == ("f", "helper"), "a weak symbol is one for all objects"
     path = compile_c(tmp_path, "void w(void) __attribute__((weak)); void f(void) { if (w) w(); }")
     assert read_object(path).undefined == (), "a weak symbol may stay undefined"
     shared = tmp_path / "kernel.so"
@@ -195,7 +197,8 @@ def test_cut_short(tmp_path: Path) -> None:
 
 def test_intermediate_code_of_gcc(tmp_path: Path) -> None:
     path = compile_c(tmp_path, PRODUCT_C, "-O2", "-flto", "-fno-fat-lto-objects")
-    assert "-flto" in refusal(path)
+    message, hint = "the object holds no machine code, but GCC's intermediate code", "compile without -flto"
+    assert refusal(path) == f"error: {message}\n  at {path}\n  try: {hint}"
 
 
 @functools.cache

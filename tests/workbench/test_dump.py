@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from dispatchgen.extract.origin import Origin, read_origin
 from dispatchgen.iree.tools import find_tools
 from dispatchgen.lock.modules import Step, write_modules
+from dispatchgen.lock.store import read_lock
 from dispatchgen.manifest import load_suite
 from dispatchgen.manifest.select import select
 from dispatchgen.manifest.suite import Backend, Source
@@ -61,6 +63,15 @@ def test_flags_of_iree_take_an_unedited_file(
     substituted, stderr = compiled(*flags)
     assert stderr.count("substituted with") == 2
     assert substituted == original
+
+
+@pytest.mark.parametrize("stage", ["source", "configuration", "benchmark", "assembly"])
+def test_what_can_be_edited_says_what_it_was_dumped_from(manifest: Path, stage: Stage) -> None:
+    lock = read_lock(manifest.parent / "locks" / "layers.json").backends["cpu"]
+    locked = [Origin(each.name, each.content) for each in lock.dispatches]
+    nothing = [None] * len(locked)
+    found = [read_origin(file.text) for file in dumped(manifest, "layers", "cpu", stage)]
+    assert found == (locked if stage in ("source", "configuration") else nothing)
 
 
 @pytest.mark.parametrize("stage", ["source", "configuration"])

@@ -74,7 +74,7 @@ def _object(path: Path, data: bytes, file: Any) -> ObjectFile:
     symbols = _symbols(file)
     defined = {symbol.name: symbol for symbol in symbols if _is_defined(symbol)}
     if "__gnu_lto_slim" in defined:
-        raise ObjectError("the object holds no machine code, but GCC's intermediate code (-flto)")
+        raise ObjectError("the object holds no machine code, but GCC's intermediate code", "compile without -flto")
     if is_amdgpu:
         entries = tuple(_kernel(file, symbol) for name, symbol in defined.items() if _is_descriptor(name, symbol))
     else:
@@ -86,7 +86,7 @@ def _object(path: Path, data: bytes, file: Any) -> ObjectFile:
         architecture=_amdgpu_target(file) if is_amdgpu else _architecture(file),
         kind=kind,  # type: ignore[arg-type]
         entry_points=entries,
-        defined=tuple(sorted(name for name, symbol in defined.items() if symbol["st_info"]["bind"] == "STB_GLOBAL")),
+        defined=tuple(sorted(defined)),
         undefined=tuple(sorted({symbol.name for symbol in symbols if _is_undefined(symbol)} - _LINKER_DEFINED)),
         unsupported=() if is_amdgpu else tuple(_unsupported(file)),
         big_endian=not file.little_endian,

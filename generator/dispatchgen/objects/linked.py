@@ -17,11 +17,14 @@ class LinkedObject(Data):
 
     path: str = Field(description="What it is called in the IR.")
     sha256: str
-    symbols: tuple[str, ...] = Field(description="What it defines for other objects.")
+    symbols: tuple[str, ...] = Field(description="What it defines for other objects, weak symbols too.")
 
 
 def duplicate_symbols(objects: Iterable[LinkedObject]) -> list[Problem]:
-    """What several objects of one program define differently: IREE's linker takes the first, and says nothing."""
+    """What several objects of one program define differently: IREE's linker takes the first, and says nothing.
+
+    That goes for weak symbols too, by the rules of ELF: C++ has them for inline functions and templates.
+    """
     definitions: dict[str, dict[str, str]] = defaultdict(dict)
     for each in objects:
         for symbol in each.symbols:
@@ -29,7 +32,8 @@ def duplicate_symbols(objects: Iterable[LinkedObject]) -> list[Problem]:
     return [
         Problem(
             f"{show(symbol)} is defined by {show_all(by.values())}; the whole program would call one of them for all",
-            hint="give it another name in each, or make it static where it is no entry point",
+            hint="another name in each; or make it local where it is no entry point: `static`, or an anonymous "
+            "namespace of C++",
         )
         for symbol, by in sorted(definitions.items())
         if len(by) > 1

@@ -26,13 +26,13 @@ class EntryPoint:
 class ObjectFile:
     """An object file."""
 
-    path: Path
+    path: Path  #: For messages.
     data: bytes
     format: ObjectFormat
     architecture: str  #: e.g. `x86_64`, `gfx942`, `v1.3` (of SPIR-V), `sm_80`.
     kind: Literal["relocatable", "shared", "executable", "module"]
     entry_points: tuple[EntryPoint, ...]
-    defined: tuple[str, ...] = ()  #: Symbols of ELF that other objects can refer to, functions or not.
+    defined: tuple[str, ...] = ()  #: Symbols of ELF that other objects can refer to, functions or not, weak too.
     undefined: tuple[str, ...] = ()  #: Symbols of ELF that it needs and does not define, weak ones left out.
     unsupported: tuple[str, ...] = ()  #: What it has for CPUs that IREE's executables cannot have, in words.
     descriptors: tuple[tuple[int, int], ...] | None = None  #: Descriptor set and binding of SPIR-V's buffers.
@@ -41,4 +41,8 @@ class ObjectFile:
 
 
 class ObjectError(Exception):
-    """What is wrong with an object's content."""
+    """What is wrong with an object's content, with a hint."""
+
+    def __init__(self, message: str, hint: str = "compile it again"):
+        self.hint = hint
+        super().__init__(message)

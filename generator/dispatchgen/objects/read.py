@@ -68,7 +68,7 @@ def read_object(file: Path, shown: str | None = None) -> ObjectFile:
     try:
         return _parse(path, data)
     except ObjectError as error:
-        raise SubstitutionError(Problem(str(error), Place(str(path)), "compile it again")) from None
+        raise SubstitutionError(Problem(str(error), Place(str(path)), error.hint)) from None
 
 
 def _parse(path: Path, data: bytes) -> ObjectFile:

@@ -10,6 +10,7 @@ from typing import Literal
 import yaml
 
 from dispatchgen.errors import Problem, ToolError
+from dispatchgen.extract.origin import origin_line
 from dispatchgen.extract.schema import Dispatch
 from dispatchgen.iree import ir
 from dispatchgen.iree.configure import run_compiler
@@ -40,6 +41,8 @@ class Dumped:
 def dump(session: Session, dispatches: Sequence[Dispatch], stage: Stage) -> Iterator[Dumped]:
     """Each dispatch in a stage. Symbols are IREE's own, but for a benchmark module, which has the stable names.
 
+    What can be edited and measured begins with a line that says what it was dumped from.
+
     Raises:
       ModelError, ToolError: as the compiler fails; it leaves no assembly for the backend.
     """
@@ -49,10 +52,10 @@ def dump(session: Session, dispatches: Sequence[Dispatch], stage: Stage) -> Iter
         name = f"{dispatch.name}.mlir"
         kind: SubstituteKind | None = None
         if stage == "source":
-            text, kind = texts[dispatch.executable], "source"
+            text, kind = origin_line(dispatch) + texts[dispatch.executable], "source"
         elif stage == "configuration":
             name, kind = f"configured_{name}", "configuration"
-            text = _text(session.export(dispatch).executable_op)
+            text = origin_line(dispatch) + _text(session.export(dispatch).executable_op)
         elif stage == "benchmark":
             name, text = f"{dispatch.name}.benchmark.mlir", session.benchmark_modules[dispatch.name]
         else:
