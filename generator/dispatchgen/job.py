@@ -155,6 +155,8 @@ def _build(
     folder = tree.binary_dir.parent
     write_sources(folder, render_cmake(suite, plan.locks, is_top=True))
     definitions = [f"DISPATCHGEN_PACKAGE_DIR={suite.root.absolute()}", f"Python3_EXECUTABLE={sys.executable}"]
+    # A file that was replaced by an older one (cp -p, mv, tar) is another input too.
+    definitions.append("DISPATCHGEN_HASH_INPUTS=ON")
     host_bin_dir = explicit_folder(options.iree_host_bin_dir)
     if host_bin_dir is not None:
         definitions.append(f"IREE_HOST_BIN_DIR={host_bin_dir.absolute()}")

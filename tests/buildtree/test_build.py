@@ -101,6 +101,21 @@ def test_a_failing_command_is_reported_and_the_others_are_run(programs: BuildPro
     assert state.modules == {("m", "cpu", "a"): "compile: a.source is bad"}
 
 
+def test_output_without_a_line_end_is_not_mixed_with_ninjas(programs: BuildPrograms, tree: BuildTree) -> None:
+    """And nothing that a terminal acts on is passed on."""
+    fails = r"printf 'no \033[31mred\033[0m\007\000'; exit 1"
+    rules = _RULES.replace('echo "$in is bad" && exit 1', f"{{ {fails}; }}").replace("|| cp", "|| printf $in && cp")
+    (tree.binary_dir / "build.ninja").write_text(rules)
+    for name in ("a", "b"):
+        (tree.binary_dir / f"{name}.source").write_text("bad")
+    report, seen = run(programs, tree)
+    assert [(event.finished, event.total) for event in seen] == [(n, 4) for n in range(1, 5)]
+    modules = [tree.step_of(f"m/cpu/{name}.vmfb") for name in ("a", "b")]
+    assert [(failure.step, failure.reason) for failure in report.failures] == [
+        (module, r"no red\x07\x00") for module in modules
+    ]
+
+
 def test_a_failure_that_all_depend_on_leaves_nothing_of_the_model(programs: BuildPrograms, tree: BuildTree) -> None:
     run(programs, tree)
     edit(tree.binary_dir / "m.source", "broken")

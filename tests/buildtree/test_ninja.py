@@ -36,6 +36,16 @@ def test_progress_and_failures_are_read(code: str) -> None:
     ]
 
 
+def test_line_ends_around_the_status_are_none_of_the_commands() -> None:
+    """The form that we ask Ninja for: the output in front of a status line may have no line end of its own."""
+    text = "\n[dispatchgen 1/2] Building a\nFAILED: a\ncommand\none\n\ntwo\n[dispatchgen 2/2] Building b\n"
+    assert list(read_events(text.splitlines(keepends=True))) == [
+        Progress(1, 2, "Building a"),
+        FailedEdge(("a",), "one\n\ntwo"),
+        Progress(2, 2, "Building b"),
+    ]
+
+
 def test_ninjas_own_errors_are_messages() -> None:
     assert list(read_events(["ninja: error: loading 'build.ninja': No such file or directory\n"])) == [
         Message("loading 'build.ninja': No such file or directory")

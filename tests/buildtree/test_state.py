@@ -17,8 +17,8 @@ from dispatchgen.selection.select import Target
 from dispatchgen.selection.variants import Variant
 
 _SUBSTITUTION = """
-build m/cpu/substitutions/{s}/k.o.stamp: step {s}.object
-build m/cpu/substitutions/{s}/dispatches/a.stamp: step {s}.substitute | m/cpu/substitutions/{s}/k.o.stamp
+build m/cpu/substitutions/{s}/{object}.o.stamp: step {s}.object
+build m/cpu/substitutions/{s}/dispatches/a.stamp: step {s}.substitute | m/cpu/substitutions/{s}/{object}.o.stamp
 build m/cpu/substitutions/{s}/a.vmfb: step {s}.compile | m/cpu/substitutions/{s}/dispatches/a.stamp
 build m/cpu/substitutions/{s}/a.check.vmfb: step {s}.check | m/cpu/substitutions/{s}/dispatches/a.stamp
 build m/cpu/substitutions/{s}/configured.mlir.stamp: step {s}.program | m/cpu/substitutions/{s}/dispatches/a.stamp
@@ -37,8 +37,12 @@ _STEPS = ("object", "substitute", "compile", "check", "program", "model")
 _DISPATCH = Dispatch(
     name="a", operation="", executable="", variant="", export="", content="", written=(), benchmarks=()
 )
-_TARGETS = (Target(_DISPATCH, "kernel", "k.c"),)
-_SUBSTITUTIONS = tuple(Variant(name, name, _TARGETS, tolerance=0.1) for name in ("s", "t"))
+#: A kernel's object is named after the substitution, one that is copied after the dispatch.
+_OBJECTS = {"s": "s", "t": "a"}
+_SUBSTITUTIONS = (
+    Variant("s", "s", (Target(_DISPATCH, "kernel", "k.c"),), tolerance=0.1),
+    Variant("t", "t", (Target(_DISPATCH, "object", "k.o"),), tolerance=0.1),
+)
 _VARIANTS = (*_SUBSTITUTIONS, Variant("both", "both", members=_SUBSTITUTIONS))
 
 
@@ -50,7 +54,8 @@ def programs() -> BuildPrograms:
 @pytest.fixture
 def tree(tmp_path: Path, programs: BuildPrograms) -> BuildTree:
     """A build tree in which all is built."""
-    (tmp_path / "build.ninja").write_text(_RULES + "".join(_SUBSTITUTION.format(s=s) for s in ("s", "t")))
+    steps = (_SUBSTITUTION.format(s=s, object=name) for s, name in _OBJECTS.items())
+    (tmp_path / "build.ninja").write_text(_RULES + "".join(steps))
     for name in ("a.source", "model.source", "both.program", "both.model"):
         (tmp_path / name).write_text("good\n")
     for substitution in ("s", "t"):
@@ -81,6 +86,7 @@ def unusable(programs: BuildPrograms, tree: BuildTree) -> dict[str, str]:
     ("bad", "files", "reason"),
     [
         ("s.object", ["s/a.vmfb", "s/a.check.vmfb", "s/model.vmfb", "both/model.vmfb"], "object: s.object is bad"),
+        ("t.object", ["t/a.vmfb", "t/a.check.vmfb", "t/model.vmfb", "both/model.vmfb"], "object: t.object is bad"),
         ("s.substitute", ["s/a.vmfb", "s/a.check.vmfb", "s/model.vmfb", "both/model.vmfb"], "substitute: s.subs"),
         ("s.compile", ["s/a.vmfb"], "compile: s.compile is bad"),
         ("s.check", ["s/a.check.vmfb"], "compile-check: s.check is bad"),

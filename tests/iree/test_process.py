@@ -97,6 +97,13 @@ def test_a_program_that_cannot_be_started(program: str, reason: str) -> None:
         process.run([program])
 
 
+def test_what_a_terminal_acts_on_is_no_text() -> None:
+    assert process.plain("a\tb\n\x1b[1;31mred\x1b[m \x1b]0;title\x07 \x00\x9b \u00e9") == (
+        "a\tb\nred \\x1b]0;title\\x07 \\x00\\x9b \u00e9"
+    )
+    assert process.shorten("\x1b[2Jno\n") == "no"
+
+
 def test_long_output_is_shortened_at_both_ends() -> None:
     text = "\n".join(["first", "x" * 100_000, *(f"line {i}" for i in range(10_000)), "last"])
     short = process.shorten(text)

@@ -17,7 +17,7 @@ from dispatchgen.results.benchmark import Runner
 from dispatchgen.results.proof import Built, notes
 from dispatchgen.results.schema import Agreement
 from dispatchgen.results.substitutes import Substitute, run_substitute, run_substituted_model
-from dispatchgen.selection.select import Target
+from dispatchgen.selection.select import Target, TargetKind
 from dispatchgen.selection.variants import Variant
 from dispatchgen.substitute.schema import Substituted
 
@@ -157,6 +157,17 @@ def test_a_whole_model_must_differ_where_a_dispatch_does(built: Built, runner: R
     assert failure() == "the same"
     built.dispatch("a", "s").unlink()
     assert failure() == "the same", "there is nothing that says otherwise"
+
+
+@pytest.mark.parametrize("kind", ["object", "kernel"])
+def test_a_whole_model_with_an_object_may_be_the_same(built: Built, runner: Runner, kind: TargetKind) -> None:
+    """The compiler's own object: the module of its dispatch is made in another way, the program is not."""
+    unedited = Variant("s", "s", (Target(_DISPATCH, kind, "k.ptx"),))
+    built.whole_model("s").write_text("model")
+    assert run_substituted_model(built, runner, unedited, _CALL, [], built.tree.binary_dir / "r.json").same
+    assert list(notes(built, unedited)) == ["s: whole model: the compiler's own, byte for byte"]
+    edited = Variant("s", "s", (*unedited.targets, *_VARIANT.targets))
+    assert not run_substituted_model(built, runner, edited, _CALL, [], built.tree.binary_dir / "r.json").same
 
 
 def test_what_is_the_same_is_noted_without_being_run(built: Built) -> None:

@@ -175,7 +175,9 @@ class _NoProgress(Exception):
 
 
 def _lines(child: subprocess.Popen[str], timeout: float | None) -> Iterator[str]:
-    """The lines that a process prints. Raises _NoProgress after `timeout` seconds without a status line."""
+    """The lines that a process prints, of which commands print anything. Raises _NoProgress after `timeout` seconds
+    without a status line.
+    """
     received: queue.Queue[str | None] = queue.Queue()
 
     def read() -> None:
@@ -198,4 +200,4 @@ def _lines(child: subprocess.Popen[str], timeout: float | None) -> Iterator[str]
             return
         if deadline is not None and timeout is not None and line.startswith("[dispatchgen "):
             deadline = time.monotonic() + timeout
-        yield line
+        yield process.plain(line)

@@ -124,8 +124,9 @@ def _substitution_step(model: str, backend: str, substitution: str, below: Seque
             return step(COMPILE, name.removesuffix(".vmfb"))
         case ["dispatches", name]:
             dispatch = name.partition(".")[0]
-            return step(
-                SUBSTITUTE, None if dispatch == "tuned" else dispatch
-            )  # a tuned program has all its substitutes
+            # A tuned program has all its substitutes.
+            return step(SUBSTITUTE, None if dispatch == "tuned" else dispatch)
         case _:
-            return step(OBJECT)
+            # An object that a command builds is named after the substitution, one that is copied after its dispatch.
+            name = PurePosixPath(*below).name.partition(".")[0]
+            return step(OBJECT, None if name == substitution else name)

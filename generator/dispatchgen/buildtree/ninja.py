@@ -2,17 +2,18 @@
 
 On a pipe, Ninja prints a line for each command that has ended, then the output of that command. A command that failed
 is introduced by `FAILED: [code=1] <outputs>` (Ninja before 1.13: without the code) and the command itself. The form of
-the status line is ours, by the environment variable NINJA_STATUS.
+the status line is ours, by the environment variable NINJA_STATUS. On a pipe, Ninja does not mind whether the output in
+front of it ended with a line end, so that ours starts with one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 #: Value of NINJA_STATUS: what no command prints by chance.
-STATUS = "[dispatchgen %f/%t] "
+STATUS = "\n[dispatchgen %f/%t] "
 
 _STATUS_LINE = re.compile(r"\[dispatchgen (?P<finished>\d+)/(?P<total>\d+)\] (?P<description>.*)")
 _FAILED_LINE = re.compile(r"FAILED: (?:\[code=-?\d+\] )?(?P<outputs>.*)")
@@ -54,7 +55,7 @@ def read_events(lines: Iterable[str]) -> Iterator[Event]:
         status, failure = _STATUS_LINE.match(text), _FAILED_LINE.match(text)
         own = text.startswith("ninja: ")
         if failed is not None and (status or failure or own):
-            yield FailedEdge(outputs, "\n".join(failed[1:]))
+            yield FailedEdge(outputs, _joined(failed))
             failed = None
         if status:
             yield Progress(int(status["finished"]), int(status["total"]), status["description"])
@@ -66,4 +67,9 @@ def read_events(lines: Iterable[str]) -> Iterator[Event]:
         elif failed is not None:
             failed.append(text)
     if failed is not None:
-        yield FailedEdge(outputs, "\n".join(failed[1:]))
+        yield FailedEdge(outputs, _joined(failed))
+
+
+def _joined(lines: Sequence[str]) -> str:
+    """What a command printed, of the lines after FAILED: the command is the first of them."""
+    return "\n".join(lines[1:]).rstrip("\n")

@@ -90,8 +90,8 @@ def _variant_steps(
         for part in variant.parts:
             for target in part.targets:
                 name = target.dispatch.name
-                steps = [Step(SUBSTITUTE, model, backend, name, part.id)]
-                # Steps of all substitutes: of a tuned program, or of the only object.
+                steps = [Step(step, model, backend, name, part.id) for step in (SUBSTITUTE, OBJECT)]
+                # Steps of all substitutes: of a tuned program, or of the object that a command builds.
                 steps += [Step(step, model, backend, None, part.id) for step in (SUBSTITUTE, OBJECT, CONFIGURE)]
                 whole += steps
                 module = tree.dispatch_module(model, backend, name, part.id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -20,6 +21,9 @@ from dispatchgen.errors import Problem, ToolError
 _STDERR_LIMIT = 2000
 #: Longest line of it: IREE's diagnostics repeat whole operations.
 _LINE_LIMIT = 300
+#: What sets colours and moves the cursor of a terminal, and what else is no text.
+_ESCAPE_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True)
@@ -32,10 +36,15 @@ class Result:
     stderr: str
 
 
+def plain(text: str) -> str:
+    """`text` without what a terminal would act on: no colours, other control characters as escapes (`\\x07`)."""
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", _ESCAPE_SEQUENCE.sub("", text))
+
+
 def shorten(text: str, limit: int = _STDERR_LIMIT) -> str:
     """`text` with long lines and a long middle cut, for people to read."""
     lines = [line if len(line) <= _LINE_LIMIT else f"{line[:_LINE_LIMIT]} [...]" for line in text.strip().splitlines()]
-    short = "\n".join(lines)
+    short = plain("\n".join(lines))
     return short if len(short) <= limit else f"{short[: limit * 3 // 4]}\n[...]\n{short[-limit // 4 :]}"
 
 
