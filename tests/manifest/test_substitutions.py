@@ -136,6 +136,29 @@ def test_a_command_of_the_users_may_compile_for_another_backend(load_model: Load
     assert [each.backends for each in load_model(text).substitutions] == [("my_cpu",), ("nv",), ("amd",)]
 
 
+@pytest.mark.parametrize(
+    ("command", "inputs"),
+    [
+        (["./kernels/make.sh"], ["kernels/k.h", "kernels/make.sh"]),
+        (["kernels/make.sh"], ["kernels/k.h", "kernels/make.sh"]),
+        (["sh", "./kernels/../kernels/make.sh", "kernels/make.sh"], ["kernels/k.h", "kernels/make.sh"]),
+        (["cc", "--include=kernels/k.rs", "-Da=b", "-Ikernels"], ["kernels/k.h", "kernels/k.rs"]),
+        (["/bin/sh", "../outside.sh", "-c", "true"], ["kernels/k.h"]),
+        (["make.sh"], ["kernels/k.h"]),  # looked up on the PATH, although the suite has a file of that name
+    ],
+)
+def test_files_that_a_command_names_are_inputs(
+    load_model: LoadModel, tmp_path: Path, command: list[str], inputs: list[str]
+) -> None:
+    for path in ("kernels/make.sh", "make.sh", "../outside.sh"):
+        (tmp_path / path).touch()
+    section = {"dispatch": "d", "object": "kernels/k.c", "inputs": ["./kernels/k.h"]}
+    section["command"] = [*command, "{source}", "{output}"]
+    (substitution,) = load_model(yaml.safe_dump({"substitutions": {"s": section}})).substitutions
+    assert list(substitution.inputs) == inputs
+    assert substitution.command == (*command, "{source}", "{output}")
+
+
 def test_a_tuning_spec_is_for_all_dispatches(load_model: LoadModel) -> None:
     (substitution,) = load_model("substitutions: {s: {tuning_spec: kernels/spec.mlir}}").substitutions
     assert substitution.selectors == ()

@@ -95,15 +95,16 @@ def test_the_commands_make_what_the_build_makes(manifest: Path, run_cli: RunCli,
 
 def test_an_object_that_is_there_is_copied(manifest: Path, run_cli: RunCli) -> None:
     root = manifest.parent
-    (root / "product.o").touch()
-    add_substitutions(manifest, ready={"object": "product.o", "dispatch": "elementwise*", "entry": "mul"})
+    name = "$(a product).o"
+    (root / name).touch()
+    add_substitutions(manifest, ready={"object": name, "dispatch": "elementwise*", "entry": "mul"})
     arguments = ["repro", "product", "--dispatch", "elementwise_D_f32", "--backend", "cpu", "--substitution", "ready"]
     printed = run_cli(*arguments, cwd=root)
     assert printed.code == 0, printed.stderr
-    copy = root / "repro" / "substitutions" / "ready" / "product.o"
+    copy = root / "repro" / "substitutions" / "ready" / "elementwise_D_f32.o"
     lines = printed.stdout.splitlines()
-    assert lines[3] == f"cp {root / 'product.o'} {copy}"
-    assert f"--substitute {copy}" in lines[4]
+    assert lines[3] == f"cp '{root / name}' {copy}"
+    assert f"--substitute {copy} --given '{name}'" in lines[4]
     assert "--entry=mul" in lines[4]
 
 
@@ -116,7 +117,7 @@ def test_a_path_may_hold_what_a_command_has_for_another(manifest: Path, run_cli:
     arguments = ["repro", "product", "--dispatch", "elementwise_D_f32", "--backend", "cpu", "--substitution", "mine"]
     printed = run_cli(*arguments, "-o", "{source}", cwd=manifest.parent)
     assert printed.code == 0, printed.stderr
-    output = manifest.parent / "{source}" / "substitutions" / "mine" / "k{output}{entry}.o"
+    output = manifest.parent / "{source}" / "substitutions" / "mine" / "mine.o"
     (line,) = (line for line in printed.stdout.splitlines() if line.startswith("cc "))
     assert shlex.split(line) == ["cc", "-DE=mul", str(kernel), "-o", str(output)]
 
@@ -173,6 +174,23 @@ def test_what_there_is_not_is_an_error(manifest: Path, run_cli: RunCli, argument
     assert message in done.stderr
     assert done.stdout == ""
     assert not (manifest.parent / "repro").exists()
+
+
+def test_a_substitution_of_one_backend_tells_the_backend(manifest: Path, run_cli: RunCli) -> None:
+    (manifest.parent / "kernel.o").touch()
+    add_substitutions(
+        manifest, mine={"dispatch": "e*", "object": "kernel.o"}, any={"dispatch": "e*", "source": "product.mlir"}
+    )
+    arguments = ["repro", "product", "--dispatch", "e*", "--substitution"]
+    one = run_cli(*arguments, "mine", cwd=manifest.parent)
+    assert one.code == 0, one.stderr
+    assert "--iree-hal-local-target-device-backends=llvm-cpu" in one.stdout
+    several = run_cli(*arguments, "any", cwd=manifest.parent)
+    assert several.code == 2
+    assert "one backend is needed, and these are meant: `cpu`, `vmvx`, " in several.stderr
+    none = run_cli(*arguments, "mien", cwd=manifest.parent)
+    assert none.code == 2
+    assert "there is no substitution or combination `mien` among those selected" in none.stderr
 
 
 def test_substitutions_need_a_lock(manifest: Path, run_cli: RunCli) -> None:

@@ -14,6 +14,8 @@ from dispatchgen.iree.tools import find_tools
 from dispatchgen.manifest import load_suite
 from dispatchgen.manifest.names import show_all
 from dispatchgen.manifest.select import select, select_devices
+from dispatchgen.manifest.suite import Suite
+from dispatchgen.selection.variants import narrow
 from dispatchgen.workbench.output import write_new
 from dispatchgen.workbench.repro import repro
 from dispatchgen.workbench.session import Selection, sessions
@@ -25,7 +27,9 @@ from dispatchgen.workbench.session import Selection, sessions
     "--benchmark", metavar="NAME", help="Only this benchmark of the dispatch. Default: all, one after the other."
 )
 @click.option("--substitution", metavar="S", help="What this substitution puts in the dispatch's place.")
-@click.option("--backend", metavar="B", help="Needed where the model has several, unless --device tells.")
+@click.option(
+    "--backend", metavar="B", help="Needed where the model has several, unless --device or --substitution tells."
+)
 @click.option("--device", metavar="D", help="Device of the manifest, by key or URI. Default: the backend's first.")
 @click.option(
     "--output",
@@ -61,6 +65,8 @@ def command(
     """
     suite = select(load_suite(manifest), [model], [] if backend is None else [backend])
     suite = select_devices(suite, [] if device is None else [device])
+    if substitution is not None and len(suite.backends) > 1:
+        suite = _backends_of(substitution, suite)
     _check_one("backend", [each.name for each in suite.backends], suite.manifest)
     tools = find_tools(iree_host_bin_dir)
     with closing(sessions(tools, suite, timeout=timeout)) as opened:
@@ -88,6 +94,12 @@ def command(
             f"note: backend {session.backend.name} has no devices in the manifest: it is only compiled", err=True
         )
     click.echo(found.script(), nl=False)
+
+
+def _backends_of(substitution: str, suite: Suite) -> Suite:
+    """A suite of one model with those of its backends that have a substitution. Raises SubstitutionError."""
+    (model,) = narrow(suite, [substitution]).models
+    return select(suite, [], model.backends)
 
 
 def _check_one(kind: str, names: Sequence[str], manifest: Path) -> None:

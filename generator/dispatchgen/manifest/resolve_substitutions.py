@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from dispatchgen.manifest import sources
 from dispatchgen.manifest.checks import Checks, Path_
 from dispatchgen.manifest.names import did_you_mean, make_id, show, show_all
 from dispatchgen.manifest.objects import (
@@ -122,7 +123,7 @@ class SubstitutionResolver:
             selectors=tuple(_selectors(section)),
             backends=backends,
             command=command,
-            inputs=tuple(self.checks.file((*path, "inputs", index), each) for index, each in enumerate(section.inputs)),
+            inputs=self._inputs(path, section, command),
             entry=section.entry,
             workgroups=section.workgroups,
             other_target=section.other_target == "allow",
@@ -185,6 +186,17 @@ class SubstitutionResolver:
                 (*path, "command"), "the command has `{entry}`, but no `entry` is given", "add `entry: ...`"
             )
         return tuple(section.command)
+
+    def _inputs(self, path: Path_, section: SubstitutionSection, command: Sequence[str]) -> tuple[str, ...]:
+        """The files that the command reads: those listed, and those that its arguments name.
+
+        The program is looked up like a shell does: what holds no `/` is not a file of the suite.
+        """
+        listed = [self.checks.file((*path, "inputs", index), each) for index, each in enumerate(section.inputs)]
+        texts = [text for text in command[:1] if "/" in text] + list(command[1:])
+        values = [value for text in texts for value in (text, text.partition("=")[2]) if value]
+        named = [file for value in values if (file := sources.suite_file(value, self.checks.root)) is not None]
+        return tuple(dict.fromkeys([*listed, *named]))
 
     def _directory(
         self, path: Path_, section: SubstitutionSection, text: str

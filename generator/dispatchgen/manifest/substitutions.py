@@ -101,13 +101,15 @@ class SubstitutionSection(Section):
     command: NotEmpty[Text] | None = Field(
         default=None,
         description="The command that makes an object from a kernel's source, a text per argument. `{source}`, "
-        "`{output}` and `{entry}` stand for the two files and for `entry`; other files that it reads have to be among "
-        "`inputs`. Default: by the end of the source's name.",
+        "`{output}` and `{entry}` stand for the two files and for `entry`. It runs in the suite's folder. A program "
+        "with a `/` in it is a file of the suite, such as `./make.sh`; another is looked up on the PATH. Default: by "
+        "the end of the source's name.",
     )
     inputs: list[Text] = Field(
         default=[],
-        description="More files that the command reads, such as headers, or its program where that is a script of the "
-        "suite: an argument that is one of these paths stands for the file.",
+        description="More files that the command reads, such as headers. Files of the suite that its arguments name, "
+        "also behind a `=`, are inputs without being listed; what gcc and clang include is found out by CMake, but not "
+        "by Bazel.",
     )
     entry: Annotated[Text, require(_entry_problem)] | None = Field(
         default=None, description="Entry point of an object. Default: its only one."

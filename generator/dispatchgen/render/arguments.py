@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from dispatchgen.errors import LockError, ManifestError, Place, Problem, SubstitutionError
 from dispatchgen.iree.flags import compile_flags, import_flags
@@ -87,14 +86,6 @@ def command_arguments(call: SuiteCall) -> list[str]:
     texts = call.arguments.get("object_commands", ())
     assert isinstance(texts, Sequence)
     return [text.partition("=")[2] for text in texts]
-
-
-def object_names(call: SuiteCall) -> list[str]:
-    """The names, each once, of the objects of a call's substitutions, and of the sources that they are made from."""
-    texts = call.arguments.get("substitutes", ())
-    assert isinstance(texts, Sequence)
-    parts = [text.split("=", 3) for text in texts]
-    return sorted({PurePosixPath(file).name for _, _, kind, file in parts if kind in ("object", "kernel")})
 
 
 def package_names(calls: Sequence[SuiteCall]) -> list[str]:

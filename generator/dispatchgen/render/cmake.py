@@ -13,7 +13,6 @@ from dispatchgen.render.arguments import (
     Value,
     command_arguments,
     input_files,
-    object_names,
     package_names,
     present,
     refuse,
@@ -23,7 +22,6 @@ from dispatchgen.render.quote import (
     cmake_argument,
     command_refusal,
     ctest_refusal,
-    output_refusal,
     path_refusal,
     refusal,
 )
@@ -81,10 +79,6 @@ def _refused(call: SuiteCall) -> Iterator[tuple[str, str]]:
         reason = path_refusal(path)
         if reason is not None:
             yield path, reason
-    for name in object_names(call):
-        reason = output_refusal(name) if path_refusal(name) is None else None
-        if reason is not None:
-            yield name, reason
     for argument in command_arguments(call):
         reason = command_refusal(argument)
         if reason is not None:

@@ -107,17 +107,6 @@ def path_refusal(path: str) -> str | None:
     return refusal(path)
 
 
-def output_refusal(name: str) -> str | None:
-    """Why CMake cannot have a file of this name that a command makes; None if it can.
-
-    See CheckOutputs in its cmAddCustomCommandCommand.cxx.
-    """
-    found = next((char for char in name if char in "#<>"), None)
-    if found is not None:
-        return f"it holds {found!r}, which CMake does not allow in the name of a file that a build makes"
-    return path_refusal(name)
-
-
 def _is_balanced(text: str) -> bool:
     """Whether each square bracket has its match. Only the count matters to CMake, but people expect pairs."""
     depth = 0

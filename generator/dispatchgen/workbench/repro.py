@@ -176,12 +176,15 @@ class _Steps:
 
     @property
     def _file(self) -> Path:
-        """The file that takes the place of the dispatch: the user's, or what `_prepare` makes of it."""
+        """The file that takes the place of the dispatch: the user's, or what `_prepare` makes of it.
+
+        Objects are named by ids, since IREE does not quote their names in the command of its linker.
+        """
         file = self._root / self.target.file
         if self.target.kind == "kernel":
-            return self._own_folder / f"{file.stem}.{object_suffix(self.session.backend)}"
+            return self._own_folder / f"{self.substitution.id}.{object_suffix(self.session.backend)}"
         if self.target.kind == "object":
-            return self._own_folder / file.name
+            return self._own_folder / f"{self.dispatch.name}{file.suffix}"
         return self._own_folder / "tuned.mlir" if self.target.kind == "tuning_spec" else file
 
     def _prepare(self) -> list[list[str]]:
@@ -205,8 +208,9 @@ class _Steps:
         kind = "object" if self.target.kind == "kernel" else self.target.kind
         command = ["env", "PYTHONSAFEPATH=1", sys.executable, "-m", "dispatchgen"]  # no module is a file of the suite
         command += ["substitute", "--name", self.substitution.id, "--kind", kind]
-        command += ["--substitute", str(self._file), "--dispatches", str(self.folder / "dispatches")]
-        command += ["--dispatch", self.dispatch.name, "--output", str(self._own_folder / "dispatches")]
+        command += ["--substitute", str(self._file), "--given", self.target.file]
+        command += ["--dispatches", str(self.folder / "dispatches"), "--dispatch", self.dispatch.name]
+        command += ["--output", str(self._own_folder / "dispatches")]
         command += ["--iree-compile", str(self.session.tools.iree_compile), *flags]
         return [*command, "--", *self.session.flags()]
 
