@@ -25,10 +25,9 @@ printf '%s\\n' "$@" > "$0.arguments"
 _SOURCE = "kernels/a{output}.kernel"
 
 
-def _kernel(name: str, source: str, *command: str) -> Substitution:
-    return Substitution(
-        *(name, name, "object", source), selectors=(Selector("a_1"),), backends=("host",), command=command
-    )
+def _kernel(name: str, source: str, *command: str, inputs: tuple[str, ...] = ()) -> Substitution:
+    replaced = (Selector("a_1"),)
+    return Substitution(name, name, "object", source, {}, replaced, ("host",), command=command, inputs=inputs)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +39,10 @@ def project(generator: Generator, tmp_path_factory: pytest.TempPathFactory, chec
     for name in _NAMES:
         (folder / name).chmod(0o755)
     compiled = _kernel("compiled", "kernels/c.c", "cc", "-Ikernels/in clude", "-c", "{source}", "-o", "{output}")
-    others = [_kernel(f"by_{i}", _SOURCE, name, "{source}", "{output}") for i, name in enumerate(_NAMES)]
+    others = [
+        _kernel(f"by_{i}", _SOURCE, name, "{source}", "{output}", inputs=("kernels/fate.sh",))
+        for i, name in enumerate(_NAMES)
+    ]
     model = layers_model("m", substitutions=(compiled, *others))
     project = Project(folder, generator, models=[model], environment={"PYTHONPATH": str(checkout)})
     project.write_layers("m", [4, 4])
@@ -49,12 +51,16 @@ def project(generator: Generator, tmp_path_factory: pytest.TempPathFactory, chec
     return project
 
 
+def _wait(project: Project) -> None:
+    time.sleep(0 if project.generator == "Ninja" else 1.1)  # GNU make compares whole seconds
+
+
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler `cc`")
 def test_a_header_in_a_relative_folder_is_seen_and_builds_nothing_by_itself(project: Project) -> None:
     target, built = "iree-dispatch-prepare-m-host-compiled", ["Building m/host/substitutions/compiled/c.o"]
     assert project.steps(target) == built
     assert project.steps(target) == []
-    time.sleep(0 if project.generator == "Ninja" else 1.1)  # GNU make compares whole seconds
+    _wait(project)
     (project.folder / "kernels" / "in clude" / "value.h").write_text("#define VALUE 2\n")
     assert project.steps(target) == built
     assert project.steps(target) == []
@@ -70,6 +76,16 @@ def test_a_program_of_the_suite_gets_its_own_arguments_alone(project: Project, n
     source, output = Path(project.folder, f"{_NAMES[number]}.arguments").read_text().splitlines()
     assert source == str(project.folder / _SOURCE)
     assert output == str(made.parent / "new" / made.name)
+
+
+def test_a_file_among_inputs_builds_the_object(project: Project) -> None:
+    fate, target = project.folder / "kernels" / "fate.sh", "iree-dispatch-prepare-m-host-by_0"
+    fate.write_text('cp "$1" "$2"\n')
+    project.build(target)
+    _wait(project)
+    fate.write_text('echo 2 > "$2"\n')
+    assert project.steps(target) == ["Building m/host/substitutions/by_0/a{output}.o"]
+    assert project.steps(target) == []
 
 
 def test_what_a_command_that_failed_left_is_no_object(project: Project) -> None:

@@ -115,13 +115,6 @@ def _steps(*steps: str) -> list[str]:
     return sorted(step.replace(" ", " m/host/substitutions/") for step in steps)
 
 
-_KERNEL_STEPS = (
-    *("Building c/matmul.o", f"Substituting c/{FIRST}", "Substituting c/model", "Substituting both/model"),
-    *(f"Compiling c/{FIRST}.vmfb", f"Compiling c/{FIRST}.check.vmfb"),
-    *("Compiling c/model.vmfb", "Compiling both/model.vmfb"),
-)
-
-
 def test_all_is_built_and_nothing_twice(built: Project) -> None:
     folder = built.build_dir / "m" / "host" / "substitutions"
     modules = {path.relative_to(folder).as_posix() for path in folder.rglob("*.vmfb")}
@@ -168,20 +161,13 @@ def test_comments_in_substitutes_compile_nothing(built: Project, edit: Path) -> 
 
 
 def test_edited_kernel_compiles_its_modules_and_whole_models(built: Project, edit: Path) -> None:
-    _replace(edit / "kernels" / "matmul.c", "sum * SCALE", "sum * SCALE + 0.0f")
-    assert built.steps() == _steps(*_KERNEL_STEPS)
-
-
-@pytest.mark.parametrize("header", ["scale.h", "not_in_inputs.h"])
-def test_edited_header_is_an_edit_of_the_kernel(built: Project, edit: Path, header: str) -> None:
-    path = edit / "kernels" / header
-    if header == "not_in_inputs.h":
-        path.write_text((edit / "kernels" / "scale.h").read_text())
-        _replace(edit / "kernels" / "matmul.c", "scale.h", header)
-        assert built.steps() == _steps("Building c/matmul.o")
-        time.sleep(0 if built.generator == "Ninja" else 1.1)
-    path.write_text(path.read_text() + f"#undef SCALE\n#define SCALE {len(header)}.0f\n")
-    assert built.steps() == _steps(*_KERNEL_STEPS)
+    """By an edit of a file that the kernel includes."""
+    _replace(edit / "kernels" / "scale.h", "1.0f", "3.0f")
+    assert built.steps() == _steps(
+        *("Building c/matmul.o", f"Substituting c/{FIRST}", "Substituting c/model", "Substituting both/model"),
+        *(f"Compiling c/{FIRST}.vmfb", f"Compiling c/{FIRST}.check.vmfb"),
+        *("Compiling c/model.vmfb", "Compiling both/model.vmfb"),
+    )
 
 
 def test_edited_executable_and_tuning_spec_compile_what_they_change(built: Project, edit: Path) -> None:
