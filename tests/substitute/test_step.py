@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -43,6 +44,45 @@ def test_the_same_text_compiles_to_the_same_bytes(product: Built) -> None:
     product.substitute_program("compiled")
     for module in (f"dispatches/{product.only}.mlir", "configured.mlir"):
         assert read(product.compile(module, "compiled")) == read(product.compile(module))
+
+
+@pytest.mark.parametrize("kind", _MLIR_KINDS)
+def test_debug_symbols_are_as_in_the_original(product: Built, kind: Kind) -> None:
+    name = f"debug_{kind}"
+    file = product.edited(product.only, kind, "debug_symbols = false", "debug_symbols = true")
+    assert product.substitute(name, kind, file, product.only) == [
+        f"{name}: {product.only} is the same as the compiler's own"
+    ]
+    assert read(product.substitute_program(name)) == read(product.configured)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_what_a_file_was_dumped_from(product: Built, end: str) -> None:
+    dispatch = product.dispatches[product.only]
+    other = "0123456789abcdef" * 4
+    expected = {
+        (dispatch.name, dispatch.content): (),
+        (dispatch.name, other): (
+            "the file was dumped from another version of this dispatch: dump it again, and edit that",
+        ),
+        ("renamed_since", dispatch.content): (),
+        ("matmul_2", other): ("the file was dumped from another dispatch: matmul_2",),
+    }
+    file = product.edited(product.only, "configuration", "arith.mulf", "arith.addf")
+    text = file.read_text()
+    for (name, content), notes in expected.items():
+        file.write_bytes(f"// dispatchgen: dispatch {name}, content {content}{end}{text}".encode())
+        said = product.substitute("origin", "configuration", file, product.only)
+        assert said == [f"origin: {product.only}: {note}" for note in notes]
+        assert product.record("origin", product.only).notes == notes
+
+
+def test_nothing_is_said_of_an_old_dump_that_is_the_same(product: Built) -> None:
+    file = product.edited(product.only, "source", "arith.mulf", "arith.mulf")
+    file.write_text(f"// dispatchgen: dispatch {product.only}, content {'0' * 64}\n{file.read_text()}")
+    notes = product.substitute("same_origin", "source", file, product.only)
+    assert notes == [f"same_origin: {product.only} is the same as the compiler's own"]
+    assert product.record("same_origin", product.only).notes == ()
 
 
 @pytest.mark.parametrize("kind", _MLIR_KINDS)
@@ -109,12 +149,15 @@ def test_bytecode_is_read_like_text(product: Built) -> None:
 
 def test_another_target_is_used_where_it_is_allowed(product: Built) -> None:
     file = product.edited(product.only, "source", "native_vector_size = 16", "native_vector_size = 32")
+    file.write_text(file.read_text().replace("debug_symbols = false", "debug_symbols = true"))
     with pytest.raises(SubstitutionError, match=r"native_vector_size: expected 16.*, found 32"):
         product.substitute("other", "source", file, product.only)
     (note,) = product.substitute("other", "source", file, product.only, any_target=True)
     assert "native_vector_size: expected 16 : i64, found 32 : i64" in note
     assert len(product.record("other", product.only).target_differences) == 1
-    assert "native_vector_size = 32" in product.substitute_program("other").read_text()
+    (variant,) = re.findall(r"hal.executable.variant .*", product.substitute_program("other").read_text())
+    assert "native_vector_size = 32" in variant
+    assert "debug_symbols = true" in variant, "a target is used whole"
 
 
 def test_what_is_gone_has_placeholders(product: Built, tmp_path: Path) -> None:

@@ -78,14 +78,27 @@ def test_a_c_kernel_runs_in_the_program(model: str, compiler: str, request: pyte
     assert built.run(built.compile("configured.mlir", compiler), *_INPUTS) == _RESULT
 
 
-@pytest.mark.parametrize("named_like", ["dispatch", "export"])
+@pytest.mark.parametrize("named_like", ["dispatch", "export", "executable"])
 def test_a_kernel_may_be_called_like_what_it_replaces(product: Built, named_like: str) -> None:
-    entry = product.only if named_like == "dispatch" else product.dispatches[product.only].export
+    export = product.dispatches[product.only].export
+    entry = {"dispatch": product.only, "export": export, "executable": f"{product.only}_executable"}[named_like]
     file = c_object(product, named_like, entry=entry, dynamic=True)
     product.substitute(named_like, "object", file, product.only, workgroups="(n, m) -> (n ceildiv 2, 1, 1)")
     product.substitute_program(named_like)
     product.compile(f"dispatches/{product.only}.mlir", named_like)
     assert product.run(product.compile("configured.mlir", named_like), *_INPUTS) == _RESULT
+
+
+def test_a_kernel_is_not_called_like_another_dispatch(mlp: Built) -> None:
+    first, second = mlp.dispatches
+    export = mlp.dispatches[second].export
+    file = c_object(mlp, "named_like_another", entry=export, dynamic=True)
+    source = file.with_suffix(".c")
+    source.write_text(source.read_text().replace(_DYNAMIC, "uint32_t n, uint32_t n_high,"))
+    subprocess.run(["gcc", "-O2", "-ffreestanding", "-fPIC", "-c", str(source), "-o", str(file)], check=True)
+    mlp.substitute("named_like_another", "object", file, first)
+    with pytest.raises(SubstitutionError, match=rf"`{export}` is a function of the substitute, and .* of {second}"):
+        mlp.substitute_program("named_like_another")
 
 
 def test_two_objects_of_one_program_cannot_define_the_same(mlp: Built) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -188,6 +188,19 @@ def limit_alignments(executable: ir.Operation) -> ir.Operation:
     for subspan in ir.walk(copy, "hal.interface.binding.subspan"):
         _limit_alignment(subspan)
     return copy
+
+
+def with_target(executable: Executable, target: str) -> Executable:
+    """An executable for another target, given as the text of its attribute."""
+    from iree.compiler import ir as mlir
+
+    if executable.target == target:
+        return executable
+    copy = executable.operation.clone()
+    with copy.context:
+        attribute = mlir.Attribute.parse(target)
+        _children(copy, "hal.executable.variant")[0].attributes["target"] = attribute
+        return replace(executable, target=str(attribute), target_keys=target_keys(attribute), operation=copy)
 
 
 def _limit_alignment(subspan: ir.Operation) -> None:

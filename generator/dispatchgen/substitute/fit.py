@@ -12,15 +12,18 @@ from itertools import product
 
 from dispatchgen.errors import Place, Problem
 from dispatchgen.extract.names import same_but_for_number
-from dispatchgen.iree.executable import Executable, Export, Layout, Phase
+from dispatchgen.iree.executable import Executable, Export, Layout, Phase, with_target
 from dispatchgen.substitute.original import Original
+
+#: Keys of a target that do not tell what code is for. iree-compile dumps executables with debug symbols by default.
+_ANY = frozenset({"debug_symbols"})
 
 
 @dataclass(frozen=True)
 class Fit:
     """How a substitute fits."""
 
-    executable: Executable
+    executable: Executable  #: For the original's target, unless it was made for another.
     exports: tuple[tuple[Export, Export], ...]  #: The original's and the substitute's, of the same ordinal.
     target_differences: tuple[str, ...]
 
@@ -52,7 +55,10 @@ def fit(
     ]
     if differences and not any_target:
         problems.append(other_target(differences, Place(file, chosen.line)))
-    return problems or Fit(chosen, tuple(pairs), differences)
+    if problems:
+        return problems
+    executable = chosen if differences else with_target(chosen, original.executable.target)
+    return Fit(executable, tuple(pairs), differences)
 
 
 def interface_problems(original: Executable, substitute: Executable, file: str) -> list[Problem]:
@@ -245,9 +251,10 @@ def other_target(differences: Sequence[str], place: Place) -> Problem:
 
 
 def _target_differences(original: Executable, substitute: Executable) -> Iterator[str]:
+    """How the targets differ, but for what is the compiler's own affair."""
     if not substitute.variants:
         return
     expected, found = dict(original.target_keys), dict(substitute.target_keys)
-    for key in sorted(expected.keys() | found.keys()):
+    for key in sorted((expected.keys() | found.keys()) - _ANY):
         if expected.get(key) != found.get(key):
             yield f"{key}: expected {expected.get(key, 'none')}, found {found.get(key, 'none')}"

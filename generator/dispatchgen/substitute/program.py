@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,7 +47,8 @@ def write_program(configured: Path, index: Path, output: Path, executables: Sequ
     dispatches = {dispatch.name: dispatch for dispatch in read_index(index).dispatches}
     text = _read_text(configured)
     _check(executables, dispatches, executable_spans(text).keys(), configured)
-    replaced = _replacements(text, {path: dispatches[_dispatch_name(path)].executable for path in executables})
+    symbols = {path: dispatches[_dispatch_name(path)].executable for path in executables}
+    replaced = _replacements(text, symbols, dispatches.values())
     text = replace_executables(text, {symbol: each.text for symbol, each in replaced.items()})
     for symbol, each in replaced.items():
         for old, new in each.exports.items():
@@ -64,9 +65,10 @@ class _Replaced:
     text: str
     variant: str
     exports: Mapping[str, str]  #: What the exports were called, and what they are called now.
+    functions: tuple[str, ...]  #: Symbols of the functions of its own code.
 
 
-def _replacements(program: str, symbols: Mapping[Path, str]) -> dict[str, _Replaced]:
+def _replacements(program: str, symbols: Mapping[Path, str], dispatches: Iterable[Dispatch]) -> dict[str, _Replaced]:
     """What stands in place of each executable, by its symbol in the program.
 
     Dispatches of one executable may all be substituted, by the same.
@@ -74,8 +76,9 @@ def _replacements(program: str, symbols: Mapping[Path, str]) -> dict[str, _Repla
     Args:
       program: Text of the program.
       symbols: Symbol of the executable that each file replaces.
+      dispatches: All of the program.
 
-    Raises SubstitutionError with all problems: an executable does not fit, two stand for one, objects collide.
+    Raises SubstitutionError with all problems: an executable does not fit, two stand for one, names collide.
     """
     spans = executable_spans(program)
     files = {path: read_executable_file(path) for path in symbols}
@@ -92,9 +95,24 @@ def _replacements(program: str, symbols: Mapping[Path, str]) -> dict[str, _Repla
         first = replaced.setdefault(symbol, new)
         if first.text != new.text:
             problems.append(_two(symbol, first.path, path))
+    problems += _taken_names(replaced, dispatches)
     if problems:
         raise SubstitutionError(*problems)
     return replaced
+
+
+def _taken_names(replaced: Mapping[str, _Replaced], dispatches: Iterable[Dispatch]) -> Iterator[Problem]:
+    """Functions of substitutes that are called like the exports of others: IREE links all into one module."""
+    exports = {}
+    for dispatch in dispatches:
+        each = replaced.get(dispatch.executable)
+        exports[dispatch.export if each is None else each.exports[dispatch.export]] = dispatch
+    for symbol, each in replaced.items():
+        for function in each.functions:
+            other = exports.get(function)
+            if other is not None and other.executable != symbol:
+                message = f"{show(function)} is a function of the substitute, and the program's name of {other.name}"
+                yield Problem(message, Place(str(each.path)), "give the kernel another name")
 
 
 def _two(symbol: str, first: Path, second: Path) -> Problem:
@@ -111,10 +129,10 @@ def _replaced(path: Path, original: Executable, substitute: Executable) -> _Repl
     pairs = [(export.name, by_ordinal[export.ordinal]) for export in original.exports]
     named = symbols(substitute.text)
     exports = {old: new if substitute.is_external or symbol_text(old) in named else old for old, new in pairs}
-    text = rename_symbols(
-        substitute.text, substitute.symbol, original.symbol, {new: exports[old] for old, new in pairs}
-    )
-    return _Replaced(path, text, original.variant, exports)
+    renamed = {new: exports[old] for old, new in pairs}
+    text = rename_symbols(substitute.text, substitute.symbol, original.symbol, renamed)
+    functions = tuple(renamed.get(each, each) for each in substitute.functions)
+    return _Replaced(path, text, original.variant, exports, functions)
 
 
 def _dispatch_name(path: Path) -> str:

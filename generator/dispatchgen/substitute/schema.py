@@ -29,6 +29,7 @@ class Substituted(Data):
     target_differences: tuple[str, ...] = Field(
         default=(), description="How the target differs that the substitute was made for, where that is allowed."
     )
+    notes: tuple[str, ...] = Field(default=(), description="What else there is to know of the substitute, a line each.")
     executable: str = Field(description="IREE's symbol of the executable; empty where `skipped`.")
     export: str = Field(description="IREE's symbol of the export; empty where `skipped`.")
     skipped: str | None = Field(

@@ -9,6 +9,8 @@ from pathlib import Path
 from dispatchgen.agreement.module import check_module
 from dispatchgen.agreement.spec import CheckSpec
 from dispatchgen.errors import Place, Problem, SubstitutionError
+from dispatchgen.extract.origin import Origin, read_origin
+from dispatchgen.extract.schema import Dispatch
 from dispatchgen.files import sha256_of, write_if_changed
 from dispatchgen.lock.drift import placeholder
 from dispatchgen.substitute.configure import Compiler
@@ -16,6 +18,9 @@ from dispatchgen.substitute.executable_file import EXECUTABLE_SUFFIX, executable
 from dispatchgen.substitute.original import Missing, Original, read_originals
 from dispatchgen.substitute.replacement import Replacement, Substitute, make_replacements
 from dispatchgen.substitute.schema import Substituted
+
+#: How much of a first line is read, in characters: a binary may have no others.
+_LONGEST_LINE = 4096
 
 
 @dataclass(frozen=True)
@@ -40,18 +45,18 @@ def write_substitutes(step: Step) -> list[str]:
       SubstitutionError: a dispatch is not there, or the substitute does not fit, with all problems.
       ModelError, OutputError, ToolError: as reading, writing and compiling raise them.
     """
-    sha256 = _sha256(step.substitute)
+    read = _read(step.substitute)
     found = read_originals(step.dispatches, step.names)
     originals = [each for each in found if isinstance(each, Original)]
     replacements = make_replacements(step.substitute, originals, step.compiler)
     notes: list[str] = []
     for each in found:
         if isinstance(each, Missing):
-            record, texts = _record(step, each, sha256), _placeholders(step, each)
+            record, texts = _record(step, each, read), _placeholders(step, each)
         else:
             replacement = replacements[each.name]
             texts = _texts(step, each, replacement)
-            record = _record(step, each, sha256, replacement, same=texts[".mlir"] == each.module)
+            record = _record(step, each, read, replacement, same=texts[".mlir"] == each.module)
         texts[".json"] = record.model_dump_json(indent=1) + "\n"
         for suffix, text in texts.items():
             write_if_changed(step.output / f"{each.name}{suffix}", text)
@@ -59,9 +64,18 @@ def write_substitutes(step: Step) -> list[str]:
     return notes
 
 
-def _sha256(substitute: Substitute) -> str:
+@dataclass(frozen=True)
+class _Read:
+    """What is told of a substitute's file, whatever is in it."""
+
+    sha256: str
+    origin: Origin | None
+
+
+def _read(substitute: Substitute) -> _Read:
     try:
-        return sha256_of(substitute.file)
+        with substitute.file.open(encoding="utf-8", errors="replace") as stream:
+            return _Read(sha256_of(substitute.file), read_origin(stream.readline(_LONGEST_LINE)))
     except OSError as error:
         place = Place(substitute.shown)
         raise SubstitutionError(Problem(f"cannot read the substitute: {error.strerror}", place)) from None
@@ -88,21 +102,34 @@ def _placeholders(step: Step, missing: Missing) -> dict[str, str]:
 
 
 def _record(
-    step: Step, dispatch: Original | Missing, sha256: str, replacement: Replacement | None = None, *, same: bool = False
+    step: Step, dispatch: Original | Missing, read: _Read, replacement: Replacement | None = None, *, same: bool = False
 ) -> Substituted:
     return Substituted(
         substitution=step.substitute.substitution,
         dispatch=dispatch.name,
         kind=step.substitute.kind,
         file=step.substitute.given or step.substitute.file.name,
-        sha256=sha256,
+        sha256=read.sha256,
         same=same,
         entry=replacement.entry if replacement is not None else None,
         target_differences=replacement.target_differences if replacement is not None else (),
+        notes=tuple(_origin_notes(read.origin, dispatch.dispatch))
+        if isinstance(dispatch, Original) and not same
+        else (),
         executable=dispatch.dispatch.executable if isinstance(dispatch, Original) else "",
         export=dispatch.dispatch.export if isinstance(dispatch, Original) else "",
         skipped=dispatch.reason if isinstance(dispatch, Missing) else None,
     )
+
+
+def _origin_notes(origin: Origin | None, dispatch: Dispatch) -> Iterator[str]:
+    """What there is to say where a substitute was dumped from something else than it replaces."""
+    if origin is None or origin.content == dispatch.content:
+        return
+    if origin.dispatch == dispatch.name:
+        yield "the file was dumped from another version of this dispatch: dump it again, and edit that"
+    else:
+        yield f"the file was dumped from another dispatch: {origin.dispatch}"
 
 
 def _notes(record: Substituted) -> Iterator[str]:
@@ -114,3 +141,5 @@ def _notes(record: Substituted) -> Iterator[str]:
         yield f"{about} is the same as the compiler's own"
     for difference in record.target_differences:
         yield f"{about} was made for another target: {difference}"
+    for note in record.notes:
+        yield f"{about}: {note}"
