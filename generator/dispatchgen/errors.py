@@ -79,6 +79,10 @@ class ToolError(DispatchgenError):
     """A program that dispatchgen needs is missing, too old, failed, crashed or ran past its time limit."""
 
 
+class TimeLimitError(ToolError):
+    """A program ran past its time limit and was killed."""
+
+
 class OutputError(DispatchgenError):
     """A file cannot be written (no space, no permission)."""
 

@@ -12,7 +12,7 @@ import pytest
 import support
 from dispatchgen.agreement.module import check_module
 from dispatchgen.agreement.run import Agreed, Checker, check
-from dispatchgen.agreement.spec import GUARD, read_spec
+from dispatchgen.agreement.spec import GUARD, CheckedBenchmark, CheckedBinding, CheckSpec, read_spec
 from dispatchgen.errors import OutputError
 from dispatchgen.substitute.original import Original, read_originals
 from substituted import Built, build
@@ -269,3 +269,20 @@ def test_without_a_temporary_folder_nothing_is_compared(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
     with pytest.raises(OutputError, match="cannot work in the temporary folder: No such file or directory"):
         list(check(Checker(product.tools.run_module, "local-sync"), tmp_path / "check.vmfb", spec))
+
+
+def test_after_one_that_does_not_end_none_is_compared(tmp_path: Path) -> None:
+    program = tmp_path / "iree-run-module"
+    program.write_text(f"#!/bin/sh\necho >> {tmp_path}/runs\nexec sleep 1000\n")
+    program.chmod(0o755)
+    binding = CheckedBinding(length=4, written=True, pieces=())
+    benchmarks = tuple(CheckedBenchmark(name=name, bindings=(binding,)) for name in ("a", "b", "c"))
+    spec = CheckSpec(dispatch="a", guard=0, tolerance=0.5, benchmarks=benchmarks)
+    found = check(Checker(program, "local-sync", timeout=0.3), tmp_path / "check.vmfb", spec)
+    left = "it was not run, because a did not end in time"
+    assert [(agreed.benchmark, agreed.failure) for agreed in found] == [
+        ("a", "iree-run-module did not end within 0.3 s and was killed"),
+        ("b", left),
+        ("c", left),
+    ]
+    assert (tmp_path / "runs").read_text() == "\n"

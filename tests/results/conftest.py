@@ -33,6 +33,20 @@ func.func @"fails"() -> i32 {
   return %c : i32
 }
 """
+_HANGING = """
+func.func @a() -> i32 { %c = arith.constant 1 : i32 return %c : i32 }
+func.func @hangs() -> i32 {
+  %c = arith.constant 0 : i32
+  %0 = util.optimization_barrier %c : i32
+  cf.br ^bb1
+^bb1:
+  %is_zero = arith.cmpi eq, %0, %c : i32
+  cf.cond_br %is_zero, ^bb1, ^bb2
+^bb2:
+  return %c : i32
+}
+func.func @b() -> i32 { %c = arith.constant 2 : i32 return %c : i32 }
+"""
 
 
 @dataclass(frozen=True)
@@ -44,6 +58,7 @@ class Modules:
     model: Path  #: One function, `double`.
     flag_file: Path  #: Its inputs.
     functions: Path
+    hanging: Path  #: `a`, then `hangs`, then `b`.
     names: tuple[str, ...] = ("a.b", "axb", "a(b|c)[d]*{2}+?^", "a\\b c/d")
     failing: str = "fails"
 
@@ -68,6 +83,8 @@ def modules(tmp_path_factory: pytest.TempPathFactory, iree_tools: support.IreeTo
     (dump,) = dumps.glob("*.mlir")
     functions = folder / "functions.mlir"
     functions.write_text(_FUNCTIONS)
+    hanging = folder / "hanging.mlir"
+    hanging.write_text(_HANGING)
     flag_file = folder / "double.flags"
     flag_file.write_text("--function=double\n--input=64xf32\n")
     return Modules(
@@ -76,4 +93,5 @@ def modules(tmp_path_factory: pytest.TempPathFactory, iree_tools: support.IreeTo
         model=model,
         flag_file=flag_file,
         functions=compiled(functions),
+        hanging=compiled(hanging),
     )

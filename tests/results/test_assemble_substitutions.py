@@ -30,6 +30,7 @@ def substitute(
     same: Same | None = None,
     agreement: Agreement | None = None,
     differences: tuple[str, ...] = (),
+    notes: tuple[str, ...] = (),
 ) -> Substitute:
     """What running the substitute of benchmark `<name>__x` gave."""
     record = Substituted(
@@ -40,6 +41,7 @@ def substitute(
         sha256="1" * 64,
         same=same == "text",
         target_differences=differences,
+        notes=notes,
         executable="",
         export="",
     )
@@ -65,7 +67,7 @@ def test_rows_are_of_the_call_and_of_loading() -> None:
     found = assembled(("a", substitute("a", 1.0)), ("b", substitute("b", 4.0)))
     rows = [(row.benchmark, row.count, row.ratio, row.kind, row.file, row.sha256) for row in found.dispatches]
     assert rows == [("a__x", 3, 0.25, "kernel", "k.c", "1" * 64), ("b__x", 2, 2.0, "kernel", "k.c", "1" * 64)]
-    assert (found.name, found.members, found.ratio) == ("fast a", (), 0.75)
+    assert (found.name, found.members, found.acting, found.ratio) == ("fast a", (), ("fast_a",), 0.75)
     assert found.dispatches[0].original == timing(4.0)
 
 
@@ -136,6 +138,42 @@ def test_the_compilers_own_program_is_said() -> None:
     found = assembled(model=SubstitutedModel(same=True))
     assert found.whole_model == WholeModel(timing=None)
     assert "whole model: the compiler's own, byte for byte\n" in _text(found)
+
+
+def test_what_replaces_nothing_in_a_call_is_said_and_not_compared() -> None:
+    idle = Variant("slow", "slow", (Target(dispatch("d", x={"B7": 1}), "object", "d.o"),))
+    found = substitution_result(idle, CALL, _MEASURED, {}, _ORIGINAL, SubstitutedModel())
+    assert (found.acting, found.dispatches, found.ratio, found.whole_model.failure) == ((), (), None, None)
+    assert "substitution slow\nreplaces nothing in this call\n" in _text(found)
+    assert list(verdict(results(call_with(found)), devices_named=False)) == []
+    failed = SubstitutedModel(outcome=Outcome(failures={"main": "compile: no"}))
+    found = substitution_result(idle, CALL, _MEASURED, {}, _ORIGINAL, failed)
+    assert "whole model: not measured: compile: no\n" in _text(found), "what cannot be built is told all the same"
+
+
+def test_a_combination_names_the_members_that_act_in_the_call() -> None:
+    idle = Variant("slow", "slow", (Target(dispatch("d", x={"B7": 1}), "object", "d.o"),))
+    combination = Variant("all", "all", members=(idle, _VARIANT))
+    model = SubstitutedModel(outcome=Outcome(timings={"main": timing(5.0)}))
+    found = substitution_result(combination, CALL, _MEASURED, {}, _ORIGINAL, model)
+    assert (found.members, found.acting, found.ratio) == (("slow", "fast_a"), ("fast_a",), 0.5)
+    assert "combination all: fast_a (not in this call: slow)\n" in _text(found)
+    nothing = substitution_result(Variant("all", "all", members=(idle,)), CALL, _MEASURED, {}, _ORIGINAL, model)
+    assert "combination all: slow\nreplaces nothing in this call\n" in _text(nothing)
+
+
+def test_what_runs_at_load_alone_has_no_part_in_the_time_of_a_call() -> None:
+    loaded = Variant("s", "s", (Target(_DISPATCHES[1], "object", "b.o"),))
+    model = SubstitutedModel(outcome=Outcome(timings={"main": timing(5.0)}))
+    found = substitution_result(loaded, CALL, _MEASURED, {"b": substitute("b", 1.0)}, _ORIGINAL, model)
+    assert ([row.ratio for row in found.dispatches], found.ratio, found.acting) == ([0.5], None, ("s",))
+    assert "whole model 10.0 s, with s 5.00 s\n" in _text(found)
+
+
+def test_what_the_build_noted_is_shown() -> None:
+    found = assembled(("a", substitute("a", 1.0, notes=("it is old:\ndump it again",))))
+    assert found.dispatches[0].notes == ("it is old:\ndump it again",)
+    assert "  note on a__x: it is old:\n      dump it again\n" in _text(found)
 
 
 def test_dispatches_that_were_not_asked_for_are_left_out() -> None:

@@ -146,6 +146,24 @@ def test_a_run_without_end_is_killed_with_its_children(runner: Runner, modules: 
     assert not _alive(int(pid_file.read_text()))
 
 
+@pytest.mark.slow
+def test_what_had_ended_before_a_hang_is_kept(runner: Runner, modules: Modules, tmp_path: Path) -> None:
+    """The rest is tried once more: all together may just be slow."""
+    hanging = replace(runner, timeout=2.0)
+    outcome = run_dispatches(hanging, modules.hanging, ["a", "hangs", "b"], tmp_path / "x.json", every=True)
+    assert list(outcome.timings) == ["a"]
+    left = "it was not run, because hangs did not end in time"
+    assert outcome.failures == {"hangs": "iree-benchmark-module did not end within 2 s and was killed", "b": left}
+    assert outcome.hung == left
+
+
+def test_a_call_that_does_not_end_is_named(runner: Runner, modules: Modules, tmp_path: Path) -> None:
+    hanging = replace(runner, program=_stand_in(tmp_path / "iree-benchmark-module", "exec sleep 1000"), timeout=0.3)
+    outcome = run_model(hanging, modules.model, "double", modules.flag_file, [], tmp_path / "x.json")
+    assert outcome.failures == {"double": "iree-benchmark-module did not end within 0.3 s and was killed"}
+    assert outcome.hung
+
+
 def test_ctrl_c_leaves_no_process(modules: Modules, tmp_path: Path, iree_tools: support.IreeTools) -> None:
     code = f"""
 from pathlib import Path

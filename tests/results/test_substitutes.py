@@ -13,10 +13,10 @@ from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.state import BuildState
 from dispatchgen.extract.schema import Benchmark, Call, Dispatch
 from dispatchgen.manifest.suite import Device, RunSettings
-from dispatchgen.results.benchmark import Runner
+from dispatchgen.results.benchmark import Outcome, Runner
 from dispatchgen.results.proof import Built, notes
 from dispatchgen.results.schema import Agreement
-from dispatchgen.results.substitutes import Substitute, run_substitute, run_substituted_model
+from dispatchgen.results.substitutes import Substitute, SubstitutedModel, run_substitute, run_substituted_model
 from dispatchgen.selection.select import Target, TargetKind
 from dispatchgen.selection.variants import Variant
 from dispatchgen.substitute.schema import Substituted
@@ -141,15 +141,19 @@ def test_what_was_not_substituted_or_not_built_fails_with_the_reason(built: Buil
     assert run(Built(built.tree, state, "m", "cpu"), runner).outcome.failures["a__B2"] == "object: no"
 
 
+def crash(module: Path) -> Outcome:
+    """Stands for running a call of a module: whatever is run, is seen."""
+    return Outcome(failures={"main": f"{module.parent.name} crashed"})
+
+
 @pytest.mark.parametrize("variant", [_VARIANT, _COMBINATION])
-def test_a_whole_model_must_differ_where_a_dispatch_does(built: Built, runner: Runner, variant: Variant) -> None:
+def test_a_whole_model_must_differ_where_a_dispatch_does(built: Built, variant: Variant) -> None:
     def failure() -> str | None:
-        output = built.tree.binary_dir / "result.json"
-        found = run_substituted_model(built, runner, variant, _CALL, [], output)
+        found = run_substituted_model(built, variant, _CALL, crash)
         assert not (found.same and found.outcome.failures)
         return "the same" if found.same else found.outcome.failures.get("main")
 
-    assert failure() == "iree-benchmark-module: crashed (SIGSEGV)", "it was run"
+    assert failure() == f"{variant.id} crashed"
     built.whole_model(variant.id).write_text("model")
     nothing = "nothing is substituted: it is the compiler's own program, byte for byte, though not a"
     assert failure() == nothing
@@ -160,14 +164,47 @@ def test_a_whole_model_must_differ_where_a_dispatch_does(built: Built, runner: R
 
 
 @pytest.mark.parametrize("kind", ["object", "kernel"])
-def test_a_whole_model_with_an_object_may_be_the_same(built: Built, runner: Runner, kind: TargetKind) -> None:
+def test_a_whole_model_with_an_object_may_be_the_same(built: Built, kind: TargetKind) -> None:
     """The compiler's own object: the module of its dispatch is made in another way, the program is not."""
     unedited = Variant("s", "s", (Target(_DISPATCH, kind, "k.ptx"),))
     built.whole_model("s").write_text("model")
-    assert run_substituted_model(built, runner, unedited, _CALL, [], built.tree.binary_dir / "r.json").same
+    assert run_substituted_model(built, unedited, _CALL, crash).same
     assert list(notes(built, unedited)) == ["s: whole model: the compiler's own, byte for byte"]
     edited = Variant("s", "s", (*unedited.targets, *_VARIANT.targets))
-    assert not run_substituted_model(built, runner, edited, _CALL, [], built.tree.binary_dir / "r.json").same
+    assert not run_substituted_model(built, edited, _CALL, crash).same
+
+
+def test_a_whole_model_is_run_in_calls_alone_where_something_is_replaced(built: Built) -> None:
+    def at(variant: Variant, call: str) -> SubstitutedModel:
+        return run_substituted_model(built, variant, _CALL.model_copy(update={"name": call}), crash)
+
+    for variant in (_VARIANT, _COMBINATION):
+        assert at(variant, "B7").outcome.failures == {"main": f"{variant.id} crashed"}
+        assert at(variant, "B9") == SubstitutedModel()
+    broken = Built(built.tree, BuildState(substituted={built.whole_model("s"): "compile: no"}), "m", "cpu")
+    call = _CALL.model_copy(update={"name": "B9"})
+    assert run_substituted_model(broken, _VARIANT, call, crash).outcome.failures == {"main": "compile: no"}
+
+
+def test_a_hang_ends_the_runs_of_a_substitute_and_its_check(built: Built, runner: Runner, tmp_path: Path) -> None:
+    """The time limit passes once."""
+    runner.program.write_text(f"#!/bin/sh\necho >> {tmp_path}/runs\nexec sleep 1000\n")
+    checker = Checker(Path("/nonexistent/iree-run-module"), "local-sync")
+    hanging, variant = replace(runner, timeout=0.3), replace(_VARIANT, tolerance=0.5)
+    found = run_substitute(built, hanging, checker, variant, _DISPATCH, _FUNCTIONS, tmp_path / "result.json")
+    left = "it was not run, because a__B2 did not end in time"
+    assert found.outcome.failures == {
+        "a__B2": "iree-benchmark-module did not end within 0.3 s and was killed",
+        "a__B7": left,
+    }
+    assert [found.agreements[name].failure for name in _FUNCTIONS] == [left, left]
+    assert (tmp_path / "runs").read_text() == "\n"
+
+
+def test_what_the_build_noted_is_told_of_what_is_not_run(built: Built) -> None:
+    record = _RECORD.model_copy(update={"notes": ("it is old",)})
+    built.tree.record("m", "cpu", "s", "a").write_text(record.model_dump_json())
+    assert list(notes(built, _VARIANT)) == ["s: a: it is old"]
 
 
 def test_what_is_the_same_is_noted_without_being_run(built: Built) -> None:

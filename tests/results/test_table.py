@@ -108,12 +108,17 @@ def test_why_a_step_of_the_build_failed_is_told_once() -> None:
         ratio=None,
         agreement=None,
         target_differences=(),
+        notes=(),
         failure=failure,
     )
     whole = WholeModel(timing=None, failure=failure)
     substitutions = (
-        SubstitutionResult(name="s", members=(), dispatches=(row,), whole_model=whole, same=False, ratio=None),
-        SubstitutionResult(name="both", members=("s",), dispatches=(), whole_model=whole, same=False, ratio=None),
+        SubstitutionResult(
+            name="s", members=(), acting=("s",), dispatches=(row,), whole_model=whole, same=False, ratio=None
+        ),
+        SubstitutionResult(
+            name="both", members=("s",), acting=("s",), dispatches=(), whole_model=whole, same=False, ratio=None
+        ),
     )
     call = result((dispatch("a", x={"B2": 1}),), {"a__x": 1.0}).model_copy(update={"substitutions": substitutions})
     broken = BuildFailure(step="substitute", model="m", backend="cpu", dispatch="a", substitution="s", reason=reason)

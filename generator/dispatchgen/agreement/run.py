@@ -13,7 +13,7 @@ from pathlib import Path
 from dispatchgen.agreement import regions
 from dispatchgen.agreement.compare import Comparison, compare
 from dispatchgen.agreement.spec import CheckedBenchmark, CheckSpec, Output, outputs
-from dispatchgen.errors import ToolError
+from dispatchgen.errors import TimeLimitError, ToolError
 from dispatchgen.files import work_folder
 from dispatchgen.iree import messages, process
 
@@ -42,12 +42,14 @@ class Agreed:
     failure: str | None  #: How they differ, or why that is not known; None: they agree.
     absent: bool = False  #: Whether the device is not there; then `failure` is the tool's own text.
     note: str | None = None  #: What makes the comparison say little, a line each.
+    hung: bool = False  #: Whether a kernel did not end in time.
 
 
 def check(checker: Checker, module: Path, spec: CheckSpec, tolerance: float | None = None) -> Iterator[Agreed]:
     """Runs the benchmarks of a check module, each in a process of its own, and compares what the kernels wrote.
 
-    Where the device is absent, nothing more is run: each benchmark that is left has the same failure.
+    Where the device is absent, or after a benchmark that did not end in time, nothing more is run: each that is left
+    has the reason as its failure.
 
     Args:
       checker: How they are run.
@@ -58,11 +60,18 @@ def check(checker: Checker, module: Path, spec: CheckSpec, tolerance: float | No
     Raises OutputError where there is no temporary folder to work in.
     """
     tolerance = spec.tolerance if tolerance is None else tolerance
-    absent: Agreed | None = None
+    left: Agreed | None = None
     for benchmark in spec.benchmarks:
-        agreed = absent or _check(checker, module.absolute(), benchmark, spec.guard, tolerance)
-        absent = agreed if agreed.absent else None
+        agreed = left or _check(checker, module.absolute(), benchmark, spec.guard, tolerance)
+        left = left or _of_the_rest(agreed)
         yield replace(agreed, benchmark=benchmark.name)
+
+
+def _of_the_rest(agreed: Agreed) -> Agreed | None:
+    """What is to be said of all that follow; None: they are run."""
+    if agreed.hung:
+        return replace(agreed, failure=f"it was not run, because {agreed.benchmark} did not end in time")
+    return agreed if agreed.absent else None
 
 
 def _check(checker: Checker, module: Path, benchmark: CheckedBenchmark, guard: int, tolerance: float) -> Agreed:
@@ -75,7 +84,8 @@ def _check(checker: Checker, module: Path, benchmark: CheckedBenchmark, guard: i
         try:
             result = process.run(command, timeout=checker.timeout, check=False, cwd=folder)
         except ToolError as error:
-            return Agreed(benchmark.name, None, error.problems[0].message.splitlines()[0])
+            reason = error.problems[0].message.splitlines()[0]
+            return Agreed(benchmark.name, None, reason, hung=isinstance(error, TimeLimitError))
         text = f"{result.stderr}\n{result.stdout}"
         if result.returncode != 0:
             absent = messages.device_is_absent(text)

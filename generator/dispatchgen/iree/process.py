@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from dispatchgen.errors import Problem, ToolError
+from dispatchgen.errors import Problem, TimeLimitError, ToolError
 
 #: Longest piece of a program's stderr that an error repeats, in characters.
 _STDERR_LIMIT = 2000
@@ -170,8 +170,9 @@ def run(
       env: Environment, instead of this process's own.
 
     Raises:
-      ToolError: it could not be started, ran past the time limit or (with `check`) failed; names the command, how it
-        ended and the shortened stderr.
+      TimeLimitError: it ran past the time limit.
+      ToolError: it could not be started or (with `check`) failed; names the command, how it ended and the shortened
+        stderr.
     """
     with (
         tempfile.TemporaryFile("w+", errors="replace") as stdout,
@@ -183,7 +184,7 @@ def run(
         except subprocess.TimeoutExpired:
             kill_group(process)
             message = f"{Path(command[0]).name} did not end within {timeout:g} s and was killed"
-            raise ToolError(Problem(f"{message}\n  command: {shlex.join(command)}")) from None
+            raise TimeLimitError(Problem(f"{message}\n  command: {shlex.join(command)}")) from None
         except BaseException:  # Ctrl-C above all: leave no child behind
             kill_group(process)
             raise

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dispatchgen.extract.schema import INITIALIZER, Benchmark, Call, Dispatch
+from dispatchgen.extract.schema import Benchmark, Call, Dispatch
 from dispatchgen.results.assemble import Measured
 from dispatchgen.results.schema import SubstitutedDispatch, SubstitutionResult, Timing, WholeModel
+from dispatchgen.results.scope import acting, count_at, is_timed
 from dispatchgen.results.substitutes import Substitute, SubstitutedModel
 from dispatchgen.selection.select import Target
 from dispatchgen.selection.variants import Variant
@@ -32,10 +33,11 @@ def substitution_result(
     return SubstitutionResult(
         name=variant.name,
         members=tuple(member.id for member in variant.members),
+        acting=tuple(part.id for part in acting(variant, call)),
         dispatches=tuple(_rows(variant, call, measured, substitutes)),
         whole_model=WholeModel(timing=timing, failure=model.outcome.failures.get(call.function)),
         same=model.same,
-        ratio=_ratio(timing, original.timing),
+        ratio=_ratio(timing, original.timing) if is_timed(variant, call) else None,
     )
 
 
@@ -45,7 +47,7 @@ def _rows(
     for target in variant.targets:
         substitute = substitutes.get(target.dispatch.name, Substitute())
         for benchmark in target.dispatch.benchmarks:
-            count = next((benchmark.counts[at] for at in (call.name, INITIALIZER) if at in benchmark.counts), 0)
+            count = count_at(benchmark, call)
             if count != 0:
                 yield _row(target, target.dispatch, benchmark, count, measured, substitute)
 
@@ -71,6 +73,7 @@ def _row(
         sha256=None if record is None else record.sha256,
         same=substitute.same,
         target_differences=() if record is None else record.target_differences,
+        notes=() if record is None else record.notes,
         count=count,
         original=original,
         timing=timing,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dispatchgen.errors import OutputError, Place, Problem, ToolError
+from dispatchgen.errors import OutputError, Place, Problem, TimeLimitError, ToolError
 from dispatchgen.iree import messages, process
 from dispatchgen.manifest.suite import Device, RunSettings
 from dispatchgen.results import benchmark_json
@@ -38,6 +38,7 @@ class Outcome:
     failures: Mapping[str, str] = field(default_factory=dict)
     host: Host | None = None
     absent: str | None = None  #: Why the device is not there; then nothing ran.
+    hung: str | None = None  #: Why the module is not to be run again: something of it did not end in time.
 
 
 @dataclass(frozen=True)
@@ -47,13 +48,14 @@ class _Process:
     file: benchmark_json.BenchmarkFile | None = None
     failure: str | None = None
     absent: str | None = None
+    is_killed: bool = False  #: Whether it ran past the time limit. Then `file` is what it had done by then.
 
 
 def run_dispatches(runner: Runner, module: Path, functions: Sequence[str], output: Path, *, every: bool) -> Outcome:
     """Runs benchmark functions of a dispatch's module, in one process.
 
-    Where one of them fails, or the process crashes or hangs, each function is run alone: after a failure,
-    iree-benchmark-module reports all that follow as failed too.
+    Where one of them fails, or the process crashes, each function is run alone: after a failure, iree-benchmark-module
+    reports all that follow as failed too. After one that does not end in time, none is run.
 
     Args:
       functions: Names of the functions.
@@ -66,16 +68,44 @@ def run_dispatches(runner: Runner, module: Path, functions: Sequence[str], outpu
     if ended.absent is not None:
         return Outcome(absent=ended.absent)
     outcome = Outcome() if ended.file is None else _outcome(ended.file, functions)
+    if ended.is_killed:
+        done = Outcome(timings=outcome.timings, host=outcome.host)
+        left = [function for function in functions if function not in done.timings]
+        if done.timings and left:  # it came some way: it may have been slow, and all the rest end in time alone
+            return _joined(done, _each_alone(runner, module, left, output))
+        return _hung(functions, ended.failure or "")
     if ended.file is not None and (len(functions) == 1 or not outcome.failures):
         return outcome
     if len(functions) == 1:
         return Outcome(failures={functions[0]: ended.failure or ""})
-    alone = [run_dispatches(runner, module, [function], output, every=False) for function in functions]
+    return _each_alone(runner, module, functions, output)
+
+
+def _each_alone(runner: Runner, module: Path, functions: Sequence[str], output: Path) -> Outcome:
+    """Runs each function in a process of its own, up to the first that does not end in time."""
+    found = Outcome()
+    for number, function in enumerate(functions):
+        found = _joined(found, run_dispatches(runner, module, [function], output, every=False))
+        if found.hung is not None:
+            return _joined(found, Outcome(failures=dict.fromkeys(functions[number + 1 :], found.hung)))
+    return found
+
+
+def _joined(first: Outcome, second: Outcome) -> Outcome:
+    """What two processes gave."""
     return Outcome(
-        timings={name: timing for outcome in alone for name, timing in outcome.timings.items()},
-        failures={name: reason for outcome in alone for name, reason in outcome.failures.items()},
-        host=next((outcome.host for outcome in alone if outcome.host is not None), None),
+        timings={**first.timings, **second.timings},
+        failures={**first.failures, **second.failures},
+        host=first.host or second.host,
+        hung=first.hung or second.hung,
     )
+
+
+def _hung(functions: Sequence[str], reason: str) -> Outcome:
+    """The first of these functions did not end in time."""
+    first, *others = functions
+    hung = f"it was not run, because {first} did not end in time"
+    return Outcome(failures={first: reason, **dict.fromkeys(others, hung)}, hung=hung)
 
 
 def run_model(
@@ -91,6 +121,8 @@ def run_model(
     """
     arguments = [f"--module={module}", f"--flagfile={flag_file}", *(f"--parameters={value}" for value in parameters)]
     ended = _run(runner, arguments, output)
+    if ended.is_killed:
+        return _hung([function], ended.failure or "")
     if ended.file is None:
         return Outcome(failures={function: ended.failure or ""}, absent=ended.absent)
     return _outcome(ended.file, [function])
@@ -126,6 +158,8 @@ def _run(runner: Runner, arguments: Sequence[str], output: Path) -> _Process:
     command += [*runner.device.run_flags, f"--benchmark_out={output}", "--benchmark_out_format=json"]
     try:
         result = process.run(command, timeout=runner.timeout, check=False)
+    except TimeLimitError as error:
+        return _Process(_done(output), error.problems[0].message.splitlines()[0], is_killed=True)
     except ToolError as error:
         return _Process(failure=error.problems[0].message.splitlines()[0])
     text = f"{result.stderr}\n{result.stdout}"
@@ -140,6 +174,14 @@ def _run(runner: Runner, arguments: Sequence[str], output: Path) -> _Process:
     if result.returncode != 0 and not file.failures:
         return _Process(failure=_failure(result, ""))
     return _Process(file=file)
+
+
+def _done(output: Path) -> benchmark_json.BenchmarkFile | None:
+    """What a process had written when it was killed."""
+    try:
+        return benchmark_json.read(output, is_cut=True)
+    except benchmark_json.UnreadableResult:
+        return None
 
 
 def _timing_flags(settings: RunSettings) -> list[str]:

@@ -27,8 +27,15 @@ class BenchmarkFile:
     host: Host | None = None
 
 
-def read(path: Path) -> BenchmarkFile:
-    """Reads a file. Raises UnreadableResult, with the reason for people."""
+def read(path: Path, *, is_cut: bool = False) -> BenchmarkFile:
+    """Reads a file.
+
+    Args:
+      path: The file.
+      is_cut: Whether the program was killed: the file ends behind the last benchmark that ended.
+
+    Raises UnreadableResult, with the reason for people.
+    """
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
@@ -36,7 +43,7 @@ def read(path: Path) -> BenchmarkFile:
     if not text.strip():
         raise UnreadableResult("iree-benchmark-module wrote an empty result")
     try:
-        data = json.loads(text)
+        data = json.loads(f"{text}]}}" if is_cut else text)
         functions: dict[str, list[dict[str, Any]]] = {}
         for entry in data["benchmarks"]:
             functions.setdefault(function_of(entry["run_name"]), []).append(entry)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from dispatchgen.agreement.run import Checker
@@ -15,6 +16,7 @@ from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches, run_m
 from dispatchgen.results.plan import Plan
 from dispatchgen.results.proof import Built
 from dispatchgen.results.schema import Settings, Timing, WholeModel
+from dispatchgen.results.scope import acting
 from dispatchgen.results.session import Session, device_used
 from dispatchgen.results.substitutes import (
     Substitute,
@@ -42,6 +44,8 @@ class DeviceRun:
     checker: Checker
     #: What substitutes gave, by the variant's id and the dispatch's name.
     substitutes: dict[str, dict[str, Substitute]] = field(default_factory=dict)
+    #: Modules of whole models that are not run again -> why: a call did not end in time.
+    hung: dict[Path, str] = field(default_factory=dict)
 
     @property
     def variants(self) -> Sequence[Variant]:
@@ -115,22 +119,28 @@ class DeviceRun:
         reason = self.built.state.modules.get((self.model.id, self.index.backend, None))
         if reason is not None:
             return WholeModel(timing=None, failure=reason)
-        module, parameters = self.built.whole_model(), _parameter_flags(self.model, self.plan.suite.root)
-        flag_file = self.built.flag_file(call.name)
-        output = self._output(call.name)
-        outcome = self._note(run_model(self.runner, module, call.function, flag_file, parameters, output))
+        outcome = self._call(call, self.built.whole_model(), self._output(call.name))
         return WholeModel(timing=outcome.timings.get(call.function), failure=outcome.failures.get(call.function))
 
     def _substituted_models(self, call: Call) -> dict[str, SubstitutedModel]:
         """Runs the variants of the whole model, by their ids."""
         found = {}
-        parameters = list(_parameter_flags(self.model, self.plan.suite.root))
         for variant in self.variants:
-            self._start(f"the whole model, {call.name}, {variant.name}")
-            output = self._output(call.name, variant.id)
-            found[variant.id] = run_substituted_model(self.built, self.runner, variant, call, parameters, output)
-            self._note(found[variant.id].outcome)
+            if acting(variant, call):
+                self._start(f"the whole model, {call.name}, {variant.name}")
+            run = partial(self._call, call, output=self._output(call.name, variant.id))
+            found[variant.id] = run_substituted_model(self.built, variant, call, run)
         return found
+
+    def _call(self, call: Call, module: Path, output: Path) -> Outcome:
+        """Runs a call of a whole model, unless another call of it did not end in time."""
+        if module in self.hung:
+            return Outcome(failures={call.function: self.hung[module]})
+        parameters, flag_file = _parameter_flags(self.model, self.plan.suite.root), self.built.flag_file(call.name)
+        outcome = self._note(run_model(self.runner, module, call.function, flag_file, parameters, output))
+        if outcome.hung is not None:
+            self.hung[module] = f"it was not run, because {call.name} did not end in time"
+        return outcome
 
     def _note(self, outcome: Outcome) -> Outcome:
         if outcome.absent is not None:

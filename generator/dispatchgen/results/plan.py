@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from dispatchgen.extract.schema import Call
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Model, Suite
+from dispatchgen.results.scope import acting
 from dispatchgen.selection.variants import Variant, Variants
 
 
@@ -51,5 +52,5 @@ class Plan:
         return (
             sum(only is None or dispatch.name in only for dispatch in dispatches)
             + sum(len(variant.targets) for variant in variants)
-            + len(self.calls(model)) * (1 + len(variants))
+            + sum(1 + sum(bool(acting(variant, call)) for variant in variants) for call in self.calls(model))
         )

@@ -136,8 +136,10 @@ def notes(built: Built, variant: Variant) -> Iterator[str]:
     """What is to be known of a variant that is not run."""
     for target in variant.targets:
         name = target.dispatch.name
-        same = examine(built, variant.id, name).same
-        if same is not None:
-            yield f"{variant.name}: same {name}: {SAME_TEXT[same]}"
+        found = examine(built, variant.id, name)
+        if found.same is not None:
+            yield f"{variant.name}: same {name}: {SAME_TEXT[found.same]}"
+        if found.record is not None:
+            yield from (f"{variant.name}: {name}: {note}" for note in found.record.notes)
     if examine_model(built, variant).same:
         yield f"{variant.name}: whole model: the compiler's own, byte for byte"

@@ -131,6 +131,7 @@ class SubstitutedDispatch(_Data):
     target_differences: tuple[str, ...] = Field(
         description="How the target differs that the substitute was made for, where the manifest allows that."
     )
+    notes: tuple[str, ...] = Field(description="What else there is to know of it, such as that its dump is outdated.")
     count: int | None = Field(description="How often it runs, as `count` of the dispatch.")
     original: Timing | None = Field(description="`timing` of the compiler's own kernel.")
     timing: Timing | None = Field(description="`timing` of the substitute. It runs right after the original.")
@@ -146,6 +147,10 @@ class SubstitutionResult(_Data):
 
     name: str = Field(description="Name in the manifest.")
     members: tuple[str, ...] = Field(description="Ids of the substitutions of a combination; empty: a substitution.")
+    acting: tuple[str, ...] = Field(
+        description="Ids of the substitutions that replace something that this call runs, or loading the model: of a "
+        "combination, of its members. Empty: nothing is replaced, and the whole model is not run."
+    )
     dispatches: tuple[SubstitutedDispatch, ...] = Field(
         description="What it replaces at this call; empty for a combination: its members have them."
     )
@@ -153,7 +158,10 @@ class SubstitutionResult(_Data):
     same: bool = Field(
         description="Whether the whole model is the compiler's own, byte for byte. Then it is not timed."
     )
-    ratio: float | None = Field(description="Time of this whole model by that of the original.")
+    ratio: float | None = Field(
+        description="Time of this whole model by that of the original; null also where it replaces only what runs when "
+        "the model is loaded."
+    )
 
 
 class Coverage(_Data):
@@ -219,7 +227,7 @@ class NotRun(_Data):
     )
     reason: str = Field(description="Why, for people.")
     notes: tuple[str, ...] = Field(
-        default=(), description="Which of its substitutions are the compiler's own code, told by what was built."
+        default=(), description="What the build tells of its substitutions: which are the compiler's own code."
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,9 +10,10 @@ from dispatchgen.agreement.run import Checker, check
 from dispatchgen.agreement.spec import read_spec
 from dispatchgen.errors import DispatchgenError
 from dispatchgen.extract.schema import Call, Dispatch
-from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches, run_model
+from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches
 from dispatchgen.results.proof import Built, Same, examine, examine_model
 from dispatchgen.results.schema import Agreement
+from dispatchgen.results.scope import acting
 from dispatchgen.selection.variants import Variant
 from dispatchgen.substitute.schema import Substituted
 
@@ -58,20 +59,30 @@ def run_substitute(
     outcome = run_dispatches(runner, built.dispatch(dispatch.name, variant.id), functions, output, every=every)
     agreements = {}
     if variant.tolerance is not None and outcome.absent is None:
-        agreements = _agreements(built, checker, variant.id, variant.tolerance, dispatch.name, functions)
+        agreements = _agreements(built, checker, variant.id, variant.tolerance, dispatch.name, functions, outcome.hung)
     return Substitute(found.record, None, outcome, agreements)
 
 
 def _agreements(
-    built: Built, checker: Checker, variant: str, tolerance: float, dispatch: str, functions: Sequence[str]
+    built: Built,
+    checker: Checker,
+    variant: str,
+    tolerance: float,
+    dispatch: str,
+    functions: Sequence[str],
+    hung: str | None,
 ) -> dict[str, Agreement]:
-    """How the outputs of these benchmarks compare; nothing is kept from an earlier run."""
+    """How the outputs of these benchmarks compare; nothing is kept from an earlier run.
+
+    Args:
+      hung: Why nothing is run of a substitute that did not end in time.
+    """
 
     def failed(reason: str) -> Agreement:
         return Agreement(tolerance=tolerance, worst=None, agrees=False, failure=reason)
 
     module = built.tree.check_module(built.model, built.backend, variant, dispatch)
-    reason = built.why_not(module)
+    reason = built.why_not(module) or hung
     if reason is not None:
         return dict.fromkeys(functions, failed(reason))
     try:
@@ -93,17 +104,18 @@ def _agreements(
 
 
 def run_substituted_model(
-    built: Built, runner: Runner, variant: Variant, call: Call, parameters: Sequence[str], output: Path
+    built: Built, variant: Variant, call: Call, run: Callable[[Path], Outcome]
 ) -> SubstitutedModel:
-    """Runs a variant of the whole model, unless it is the compiler's own.
+    """Runs a variant of the whole model, unless it is the compiler's own or replaces nothing that the call runs.
 
     Args:
-      parameters: Values of `--parameters=`.
+      run: Runs the call of a module.
     """
     found = examine_model(built, variant)
     if found.failure is not None:
         return SubstitutedModel(outcome=Outcome(failures={call.function: found.failure}))
     if found.same:
         return SubstitutedModel(same=True)
-    module, flag_file = built.whole_model(variant.id), built.flag_file(call.name)
-    return SubstitutedModel(outcome=run_model(runner, module, call.function, flag_file, parameters, output))
+    if not acting(variant, call):
+        return SubstitutedModel()
+    return SubstitutedModel(outcome=run(built.whole_model(variant.id)))

@@ -23,14 +23,20 @@ def render_substitution(
       original: The whole model without it.
       told: Failures that are told in full elsewhere, and what stands for them.
     """
-    title = (
-        f"combination {result.name}: {', '.join(result.members)}" if result.members else f"substitution {result.name}"
-    )
-    yield Text(title, style="bold")
+    yield Text(_title(result), style="bold")
     if result.dispatches:
         yield _rows(result.dispatches)
     for line in _summary(result, original, told):
         yield Text(line)
+
+
+def _title(result: SubstitutionResult) -> str:
+    if not result.members:
+        return f"substitution {result.name}"
+    idle = [member for member in result.members if member not in result.acting]
+    if not result.acting or not idle:
+        return f"combination {result.name}: {', '.join(result.members)}"
+    return f"combination {result.name}: {', '.join(result.acting)} (not in this call: {', '.join(idle)})"
 
 
 def format_ratio(ratio: float | None) -> str:
@@ -66,7 +72,9 @@ def _outputs(agreement: Agreement | None) -> str:
 def _summary(result: SubstitutionResult, original: WholeModel, told: Mapping[str, str]) -> Iterator[str]:
     """The whole model, and what is to be known of each substitute."""
     model = result.whole_model
-    if result.same:
+    if not result.acting and model.failure is None:
+        yield "replaces nothing in this call"
+    elif result.same:
         yield "whole model: the compiler's own, byte for byte"
     elif model.timing is None:
         failure = model.failure or "it was not run"
@@ -80,6 +88,8 @@ def _summary(result: SubstitutionResult, original: WholeModel, told: Mapping[str
             yield f"  same {row.benchmark}: {SAME_TEXT[row.same]}"
         if row.failure is not None:
             yield indented(f"  failed {row.benchmark}: ", told.get(row.failure, row.failure))
+        for note in row.notes:
+            yield indented(f"  note on {row.benchmark}: ", note)
         for difference in row.target_differences:
             yield indented(f"  {row.benchmark} is made for another target: ", difference)
         if row.agreement is not None:
