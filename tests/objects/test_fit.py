@@ -232,9 +232,9 @@ def test_what_the_linker_resolves(tmp_path: Path, iree_tools: support.IreeTools)
 
 
 def test_duplicate_symbols() -> None:
-    first = LinkedObject(path="a/k.o", sha256="1", symbols=("f", "helper"))
-    again = LinkedObject(path="b/k.o", sha256="1", symbols=("f", "helper"))
-    other = LinkedObject(path="c/k.o", sha256="2", symbols=("g", "helper"))
+    first = LinkedObject(name="a/k.o", sha256="1", symbols=("f", "helper"))
+    again = LinkedObject(name="b/k.o", sha256="1", symbols=("f", "helper"))
+    other = LinkedObject(name="c/k.o", sha256="2", symbols=("g", "helper"))
     assert duplicate_symbols([first, again]) == [], "the same object twice does the same"
     (problem,) = duplicate_symbols([first, again, other])
     assert problem.message.startswith("`helper` is defined by `a/k.o`, `c/k.o`; ")
@@ -248,7 +248,7 @@ def test_inline_functions_of_one_name_are_duplicates(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         path = compile_c(tmp_path / name, f"{source} float {name}(float x) {{ return scaled(x); }}")
         found = read_object(path)
-        objects.append(LinkedObject(path=f"{name}/k.o", sha256=name, symbols=found.defined))
+        objects.append(LinkedObject(name=f"{name}/k.o", sha256=name, symbols=found.defined))
     (problem,) = duplicate_symbols(objects)
     assert problem.message.startswith("`scaled` is defined by `a/k.o`, `b/k.o`; ")
     assert problem.hint is not None

@@ -15,7 +15,7 @@ from dispatchgen.manifest.names import show, show_all
 class LinkedObject(Data):
     """An object that an executable links, said in a comment in front of it."""
 
-    path: str = Field(description="What it is called in the IR.")
+    name: str = Field(description="What messages call it.")
     sha256: str
     symbols: tuple[str, ...] = Field(description="What it defines for other objects, weak symbols too.")
 
@@ -28,7 +28,7 @@ def duplicate_symbols(objects: Iterable[LinkedObject]) -> list[Problem]:
     definitions: dict[str, dict[str, str]] = defaultdict(dict)
     for each in objects:
         for symbol in each.symbols:
-            definitions[symbol].setdefault(each.sha256, each.path)
+            definitions[symbol].setdefault(each.sha256, each.name)
     return [
         Problem(
             f"{show(symbol)} is defined by {show_all(by.values())}; the whole program would call one of them for all",

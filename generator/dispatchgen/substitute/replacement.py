@@ -40,6 +40,11 @@ class Substitute:
     given: str | None = None  #: What the user named, where the build made the file of it or copied it.
 
     @property
+    def recorded(self) -> str:
+        """The file in what is written: the same in every folder that a build may be in."""
+        return self.file.name if self.given is None else self.given
+
+    @property
     def shown(self) -> str:
         """The file in messages. A program that was configured with a tuning spec is itself: lines are in it."""
         return str(self.file) if self.given is None or self.kind == "tuning_spec" else self.given
@@ -117,7 +122,8 @@ def _of_object(substitute: Substitute, original: Original, compiler: Compiler) -
     made = object_executable(original.executable, object_file, found, substitute.workgroups, resolved, path)
     linked = None
     if object_file.format == "elf":
-        linked = LinkedObject(path=path, sha256=sha256_of(substitute.file), symbols=object_file.defined)
+        name = f"{substitute.recorded} ({substitute.substitution})"
+        linked = LinkedObject(name=name, sha256=sha256_of(substitute.file), symbols=object_file.defined)
     return Replacement(made.text, made.text, made.export_name, found.entry.name, linked, found.target_differences)
 
 

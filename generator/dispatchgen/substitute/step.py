@@ -108,7 +108,7 @@ def _record(
         substitution=step.substitute.substitution,
         dispatch=dispatch.name,
         kind=step.substitute.kind,
-        file=step.substitute.given or step.substitute.file.name,
+        file=step.substitute.recorded,
         sha256=read.sha256,
         same=same,
         entry=replacement.entry if replacement is not None else None,
