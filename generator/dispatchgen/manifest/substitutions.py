@@ -102,8 +102,8 @@ class SubstitutionSection(Section):
         default=None,
         description="The command that makes an object from a kernel's source, a text per argument. `{source}`, "
         "`{output}` and `{entry}` stand for the two files and for `entry`. It runs in the suite's folder. A program "
-        "with a `/` in it is a file of the suite, such as `./make.sh`; another is looked up on the PATH. Default: by "
-        "the end of the source's name.",
+        "with a `/` in its name is that file, such as `./make.sh` of the suite; another is looked up on the PATH. "
+        "Default: by the end of the source's name.",
     )
     inputs: list[Text] = Field(
         default=[],
