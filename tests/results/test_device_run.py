@@ -23,7 +23,11 @@ from dispatchgen.selection.variants import Variant
 from .test_assemble import dispatch
 
 _SHAPES = ("B2", "B7", "B9")
-_CALLS = tuple(Call(name=shape, function="main", shape=shape, symbols={}, inputs=()) for shape in _SHAPES)
+_FUNCTIONS = ("main", "main", "other")
+_CALLS = tuple(
+    Call(name=shape, function=function, shape=shape, symbols={}, inputs=())
+    for shape, function in zip(_SHAPES, _FUNCTIONS, strict=True)
+)
 #: What it replaces is run by the first two calls.
 _VARIANT = Variant("s", "s", (Target(dispatch("a", x={"B2": 1, "B7": 1}), "object", "a.o"),))
 
@@ -52,16 +56,16 @@ def run(tmp_path: Path) -> DeviceRun:
     return DeviceRun(plan, built, session, model, index, Runner(program, device, once, 0.5), checker)
 
 
-def test_a_model_that_does_not_end_is_not_called_again(run: DeviceRun, tmp_path: Path) -> None:
+def test_a_function_that_does_not_end_is_not_called_again(run: DeviceRun, tmp_path: Path) -> None:
     """Nor is a variant where it replaces nothing."""
     assert run.all_calls() is None
     folder = run.built.tree.folder("m", "cpu")
-    modules = ("model.vmfb", "substitutions/s/model.vmfb")
-    expected = [f"--module={folder / module} --flagfile={folder}/dispatches/B2.flags" for module in modules]
+    ran = (("model.vmfb", "B2"), ("substitutions/s/model.vmfb", "B2"), ("model.vmfb", "B9"))
+    expected = [f"--module={folder / module} --flagfile={folder}/dispatches/{call}.flags" for module, call in ran]
     assert (tmp_path / "runs").read_text().splitlines() == expected
     killed = "iree-benchmark-module did not end within 0.5 s and was killed"
     left = "it was not run, because B2 did not end in time"
-    assert [call.whole_model.failure for call in run.session.calls] == [killed, left, left]
+    assert [call.whole_model.failure for call in run.session.calls] == [killed, left, killed]
     variants = [call.substitutions[0] for call in run.session.calls]
     assert [variant.whole_model.failure for variant in variants] == [killed, left, None]
     assert [variant.acting for variant in variants] == [("s",), ("s",), ()]

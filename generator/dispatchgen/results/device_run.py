@@ -44,8 +44,8 @@ class DeviceRun:
     checker: Checker
     #: What substitutes gave, by the variant's id and the dispatch's name.
     substitutes: dict[str, dict[str, Substitute]] = field(default_factory=dict)
-    #: Modules of whole models that are not run again -> why: a call did not end in time.
-    hung: dict[Path, str] = field(default_factory=dict)
+    #: Module of a whole model and function that is not called again -> why: a call of it did not end in time.
+    hung: dict[tuple[Path, str], str] = field(default_factory=dict)
 
     @property
     def variants(self) -> Sequence[Variant]:
@@ -133,13 +133,13 @@ class DeviceRun:
         return found
 
     def _call(self, call: Call, module: Path, output: Path) -> Outcome:
-        """Runs a call of a whole model, unless another call of it did not end in time."""
-        if module in self.hung:
-            return Outcome(failures={call.function: self.hung[module]})
+        """Runs a call of a whole model, unless another call of the function did not end in time."""
+        if (module, call.function) in self.hung:
+            return Outcome(failures={call.function: self.hung[module, call.function]})
         parameters, flag_file = _parameter_flags(self.model, self.plan.suite.root), self.built.flag_file(call.name)
         outcome = self._note(run_model(self.runner, module, call.function, flag_file, parameters, output))
         if outcome.hung is not None:
-            self.hung[module] = f"it was not run, because {call.name} did not end in time"
+            self.hung[module, call.function] = f"it was not run, because {call.name} did not end in time"
         return outcome
 
     def _note(self, outcome: Outcome) -> Outcome:
