@@ -228,7 +228,8 @@ class NotRun(_Data):
     reason: str = Field(description="Why, for people.")
     notes: tuple[str, ...] = Field(
         default=(),
-        description="What the build tells of its substitutions: which are the compiler's own code, and what else it noted.",
+        description="What the build tells of its substitutions: which are the compiler's own code, and what else it "
+        "noted.",
     )
 
 
