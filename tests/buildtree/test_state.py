@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dispatchgen.buildtree.build import build
-from dispatchgen.buildtree.layout import BuildTree
+from dispatchgen.buildtree.build import BuildReport, StepFailure, build
+from dispatchgen.buildtree.layout import BuildTree, Step
 from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
 from dispatchgen.buildtree.state import state_after, variant_outputs
 from dispatchgen.extract.schema import BackendDispatches, Dispatch
@@ -66,17 +66,20 @@ def tree(tmp_path: Path, programs: BuildPrograms) -> BuildTree:
     return built
 
 
-def unusable(programs: BuildPrograms, tree: BuildTree) -> dict[str, str]:
-    """Builds; returns why files of substitutions cannot be used, and checks that all else can."""
-    report = build(programs, tree, [], jobs=2, timeout=None, on_progress=lambda _: None)
-    lock = Lock(
+def locked(*dispatches: Dispatch) -> Lock:
+    return Lock(
         model="m",
         made_from=MadeFrom(source="", settings={}, compiler=""),
         entry=None,
         calls=(),
-        backends={"cpu": BackendDispatches(backend="cpu", dispatches=(_DISPATCH,))},
+        backends={"cpu": BackendDispatches(backend="cpu", dispatches=dispatches)},
     )
-    state = state_after(programs, tree, report, {"m": lock}, {("m", "cpu"): _VARIANTS})
+
+
+def unusable(programs: BuildPrograms, tree: BuildTree) -> dict[str, str]:
+    """Builds; returns why files of substitutions cannot be used, and checks that all else can."""
+    report = build(programs, tree, [], jobs=2, timeout=None, on_progress=lambda _: None)
+    state = state_after(programs, tree, report, {"m": locked(_DISPATCH)}, {("m", "cpu"): _VARIANTS})
     assert (state.models, state.modules) == ({}, {})
     folder = tree.folder("m", "cpu") / "substitutions"
     return {path.relative_to(folder).as_posix(): reason for path, reason in state.substituted.items()}
@@ -103,6 +106,18 @@ def test_a_failure_is_of_what_needs_the_step_alone(
     found = unusable(programs, tree)
     assert sorted(found) == sorted(files)
     assert all(text.startswith(reason) for text in found.values())
+
+
+def test_a_failing_object_is_of_all_dispatches_that_share_it(programs: BuildPrograms, tree: BuildTree) -> None:
+    second = _DISPATCH.model_copy(update={"name": "b"})
+    targets = tuple(Target(each, "object", "k.o") for each in (_DISPATCH, second))
+    step = Step("object", "m", "cpu", "a", "s")
+    report = BuildReport((StepFailure(step, "no"),), complete=False)
+    state = state_after(
+        programs, tree, report, {"m": locked(_DISPATCH, second)}, {("m", "cpu"): (Variant("s", "s", targets),)}
+    )
+    missing = tree.dispatch_module("m", "cpu", "b", "s")
+    assert state.substituted[missing] == "object: no"
 
 
 def test_a_variant_is_run_from_these_files(tree: BuildTree) -> None:

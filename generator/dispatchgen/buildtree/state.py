@@ -90,7 +90,10 @@ def _variant_steps(
         for part in variant.parts:
             for target in part.targets:
                 name = target.dispatch.name
-                steps = [Step(step, model, backend, name, part.id) for step in (SUBSTITUTE, OBJECT)]
+                steps = [Step(SUBSTITUTE, model, backend, name, part.id)]
+                # An object that several dispatches share is copied for one of them.
+                sharing = (each.dispatch.name for each in part.targets if each.file == target.file)
+                steps += [Step(OBJECT, model, backend, each, part.id) for each in sharing]
                 # Steps of all substitutes: of a tuned program, or of the object that a command builds.
                 steps += [Step(step, model, backend, None, part.id) for step in (SUBSTITUTE, OBJECT, CONFIGURE)]
                 whole += steps
