@@ -29,7 +29,8 @@ _DISTRIBUTIONS = ("dispatchgen", "iree-base-compiler", "iree-base-runtime", "onn
 _PACKAGE = Path(dispatchgen.__file__).resolve().parent
 _STEP_CODE = (
     *("__init__.py", "__main__.py", "errors.py", "files.py", "cli/__init__.py", "cli/extract.py"),
-    *("cli/substitute.py", "cli/substitute_model.py", "agreement/*.py", "objects/*.py", "substitute/*.py"),
+    *("cli/options.py", "cli/substitute.py", "cli/substitute_model.py"),
+    *("agreement/*.py", "objects/*.py", "selection/*.py", "substitute/*.py"),
     *("extract/*.py", "iree/*.py", "lock/*.py", "manifest/*.py"),
 )
 
