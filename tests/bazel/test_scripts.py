@@ -49,10 +49,23 @@ def test_a_command_gets_the_output_also_where_its_folder_is_a_link(shell: str, f
     words = ["{output}", "-o{output}:{{source}{output}}", "{sourc} {outpu}{", *_ODD]
     source = "k{output}/{source}.c"  # what a path holds is not replaced again
     script = _PRIVATE / "make_object.sh"
+    (folder / "b in").mkdir()
+    (folder / "b in" / "x.o").touch()  # what a command would write
     place, name, arguments = _run(folder, shell, script, "linked/", source, "b in/x.o", "./a program", *words)
     assert place == str(folder / "real")
     assert arguments == [output, f"-o{output}:{{{source}{output}}}", "{sourc} {outpu}{", *_ODD]
     assert name == "/proc/self/cwd"
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "message"),
+    [("exit 3", 3, ""), ("exit 0", 1, "error: the command did not write {output}"), ('mkdir "$0"', 1, "a file: ")],
+)
+def test_a_command_that_writes_no_file_fails(shell: str, folder: Path, command: str, code: int, message: str) -> None:
+    words = [shell, _PRIVATE / "make_object.sh", "linked/", "a.c", "x.o", "sh", "-c", command, "{output}"]
+    result = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    assert result.returncode == code
+    assert message in result.stderr
 
 
 def test_the_name_of_the_folder_is_not_in_what_a_compiler_makes(folder: Path) -> None:

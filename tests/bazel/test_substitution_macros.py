@@ -33,7 +33,7 @@ SUBSTITUTES: dict[str, Any] = {
         "tuned=matmul=tuning_spec=spec.mlir",
         "tuned=softmax=tuning_spec=spec.mlir",
     ],
-    "object_commands": ["fast=tools/cc", "fast=-DX=1", "fast={source}", "fast={output}"],
+    "object_commands": ["fast=./tools/cc", "fast=-DX=1", "fast={source}", "fast={output}"],
     "object_suffix": "o",
     "substitute_inputs": ["fast=kernels/mm.h"],
     "substitute_flags": ["fast=--tolerance=0.1", "fast=--entry=mm", "edited=--allow-other-target"],
@@ -72,7 +72,7 @@ def test_the_steps_get_what_the_suite_says(package: Package) -> None:
     assert package.targets[f"{FAST}.dispatches"].attributes == {
         "name": f"{FAST}.dispatches",
         "srcs": [":kernels/mm.c"],
-        "command": ["tools/cc", "-DX=1", "{source}", "{output}"],
+        "command": ["./tools/cc", "-DX=1", "{source}", "{output}"],
         "extract": ":mlp_cpu.dispatches",
         "flags": ["--tolerance=0.1", "--entry=mm"],
         "inputs": [":kernels/mm.h", ":tools/cc"],
@@ -99,7 +99,14 @@ def test_modules_know_what_they_are_compared_with(package: Package) -> None:
     assert "original" not in package.targets[f"{FAST}.matmul.check"].attributes
     model = package.targets[f"{BEST}.model"].attributes
     assert model["original"] == ":mlp_cpu.model"
-    assert model["changes"] == [f":{FAST}.matmul", ":mlp_cpu.substitutions.edited.softmax"]
+    assert model["changes"] == [":mlp_cpu.substitutions.edited.softmax"], "that of the object does not tell"
+
+
+def test_modules_with_executables_of_two_targets_are_not_linked(package: Package) -> None:
+    names = [name for name, target in package.targets.items() if target.attributes.get("flags", ())]
+    flags = {name: package.targets[name].attributes["flags"] for name in names if not name.endswith(".dispatches")}
+    unlinked = ["--iree-hal-link-executables=false"]
+    assert flags == dict.fromkeys(["mlp_cpu.substitutions.edited.model", f"{BEST}.model"], unlinked)
 
 
 def test_the_tests_of_a_substitution_join_those_of_the_suite(package: Package) -> None:
@@ -179,6 +186,14 @@ def test_attributes_of_all_targets() -> None:
                 "substitution a: object_commands has no command that makes objects of its kernels",
                 "object_suffix is missing",
             ],
+        ),
+        (
+            {
+                "substitutes": ["a=matmul=kernel=x.c", "a=softmax=kernel=y.c"],
+                "object_commands": ["a=cc"],
+                "object_suffix": "o",
+            },
+            ["substitution a: there is one object of a command, not several: x.c, y.c"],
         ),
         (
             {"substitutes": ["a=matmul=source=x"], "combinations": ["c=b"]},

@@ -49,8 +49,7 @@ models:
       c:
         dispatch: {FIRST}
         object: kernels/matmul.c
-        command: [kernels/cc.sh, kernels/scale.h, {json.dumps(_ODD)}, "{{source}}", "{{output}}"]
-        inputs: [kernels/scale.h]
+        command: [./kernels/cc.sh, kernels/scale.h, {json.dumps(_ODD)}, "{{source}}", "{{output}}"]
         check: {{tolerance: 1.0e-4}}
       edited: {{dispatch: {SECOND}, source: edited.mlir}}
       ready: {{dispatch: {FIRST}, object: kernels/ready.o}}
@@ -198,19 +197,19 @@ def test_actions_but_the_users_own_read_nothing_that_changes_by_itself(first: Bu
     (command,) = [spawn.entry["commandArgs"] for spawn in spawns if spawn.mnemonic == OBJECT]
     assert command[1] == f"{_PACKAGE}/"
     assert command[2] == "kernels/matmul.c"
-    assert command[4:8] == ["kernels/cc.sh", "kernels/scale.h", _ODD, "{source}"]
+    assert command[4:8] == ["./kernels/cc.sh", "kernels/scale.h", _ODD, "{source}"]
 
 
 def test_comment_in_a_kernel_makes_the_object_alone(built: BazelProject, edit: Path) -> None:
     _replace(edit / "kernels" / "matmul.c", "#include", "// A comment.\n#include")
-    assert built.steps("build", _MODULES) == _steps(f"{OBJECT} c/matmul.o")
+    assert built.steps("build", _MODULES) == _steps(f"{OBJECT} c/c.o")
 
 
 def test_edited_kernel_compiles_its_modules_and_whole_programs(built: BazelProject, edit: Path) -> None:
     """By an edit of a file that the command names."""
     _replace(edit / "kernels" / "scale.h", "1.0f", "3.0f")
     assert built.steps("build", _MODULES) == _steps(
-        f"{OBJECT} c/matmul.o",
+        f"{OBJECT} c/c.o",
         f"{SUBSTITUTE} c/dispatches/{FIRST}.check.json",
         *(f"{SUBSTITUTE_MODEL} {each}/configured.mlir" for each in ("c", "both")),
         *_compiled(f"c/{FIRST}", f"c/{FIRST}.check", "c/model", "both/model"),

@@ -57,7 +57,7 @@ def _wait(project: Project) -> None:
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler `cc`")
 def test_a_header_in_a_relative_folder_is_seen_and_builds_nothing_by_itself(project: Project) -> None:
-    target, built = "iree-dispatch-prepare-m-host-compiled", ["Building m/host/substitutions/compiled/c.o"]
+    target, built = "iree-dispatch-prepare-m-host-compiled", ["Building m/host/substitutions/compiled/compiled.o"]
     assert project.steps(target) == built
     assert project.steps(target) == []
     _wait(project)
@@ -70,7 +70,7 @@ def test_a_header_in_a_relative_folder_is_seen_and_builds_nothing_by_itself(proj
 def test_a_program_of_the_suite_gets_its_own_arguments_alone(project: Project, number: int) -> None:
     (project.folder / "kernels" / "fate.sh").write_text('cp "$1" "$2"\n')
     target = f"iree-dispatch-prepare-m-host-by_{number}"
-    made = project.build_dir / "m" / "host" / "substitutions" / f"by_{number}" / "a{output}.o"
+    made = project.build_dir / "m" / "host" / "substitutions" / f"by_{number}" / f"by_{number}.o"
     project.build(target)
     assert made.read_text() == "1"
     source, output = Path(project.folder, f"{_NAMES[number]}.arguments").read_text().splitlines()
@@ -84,14 +84,22 @@ def test_a_file_among_inputs_builds_the_object(project: Project) -> None:
     project.build(target)
     _wait(project)
     fate.write_text('echo 2 > "$2"\n')
-    assert project.steps(target) == ["Building m/host/substitutions/by_0/a{output}.o"]
+    assert project.steps(target) == ["Building m/host/substitutions/by_0/by_0.o"]
     assert project.steps(target) == []
 
 
 def test_what_a_command_that_failed_left_is_no_object(project: Project) -> None:
     fate, stamps = project.folder / "kernels" / "fate.sh", project.build_dir / "m" / "host" / "substitutions" / "by_0"
-    (stamps / "a{output}.o.stamp").unlink(missing_ok=True)
-    for text in ('echo half > "$2"; exit 1\n', "exit 0\n"):
+    (stamps / "by_0.o.stamp").unlink(missing_ok=True)
+    for text, message in (
+        ('echo half > "$2"; exit 1\n', ""),
+        ("exit 0\n", "the command did not write {output}"),
+        ('mkdir -p "$2/x"\n', "the command made a folder of {output}"),
+    ):
         fate.write_text(text)
-        assert project.build("iree-dispatch-prepare-m-host-by_0", check=False).returncode != 0
+        outcome = project.build("iree-dispatch-prepare-m-host-by_0", check=False)
+        assert outcome.returncode != 0
+        assert message in outcome.stdout
     assert not list(stamps.rglob("*.stamp"))
+    fate.write_text('cp "$1" "$2"\n')
+    project.build("iree-dispatch-prepare-m-host-by_0")

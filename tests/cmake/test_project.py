@@ -333,8 +333,9 @@ def test_whole_models_are_compared_with_the_compilers_own(
         folder.mkdir()
         for each in _OTHERS:
             (folder / each).write_text("" if each in same else name)
-    stamps = [folders["substituted"] / each for each in _OTHERS[1:]]
-    outcome = _run_checked(checkout, folders["substituted"] / "model.vmfb", folders["original"] / "model.vmfb", *stamps)
+    changes = [f"-DCHANGES={';'.join(str(folders['substituted'] / each) for each in _OTHERS[1:])}"]
+    modules = [folders[name] / "model.vmfb" for name in ("substituted", "original")]
+    outcome = _run_checked(checkout, *modules, options=changes)
     assert (outcome.returncode == 0) == ("ran" in outcome.stdout) == (message is None or message.startswith("note"))
     assert message in outcome.stderr if message is not None else outcome.stderr == ""
 
@@ -356,15 +357,33 @@ def test_modules_of_earlier_builds_are_not_run(tmp_path: Path, checkout: Path, m
     assert ("the last build failed" in outcome.stderr) == (module != "as old")
 
 
+@pytest.mark.parametrize("edited", [None, "a.c", "a.h"])
+@pytest.mark.parametrize("edit", ["removed", "newer"])
+def test_modules_of_other_files_than_the_users_are_not_run(
+    tmp_path: Path, checkout: Path, edited: str | None, edit: str
+) -> None:
+    files = {name: tmp_path / name for name in ("x.vmfb", "a.c", "a.h", "stamp")}
+    for path in files.values():
+        path.write_text("")
+        os.utime(path, (1000, 1000))
+    if edited is not None:
+        files[edited].unlink() if edit == "removed" else os.utime(files[edited], (1001, 1001))
+    read = [f"-DREAD={files['a.c']};{files['stamp']};{files['a.h']};{files['stamp']}"]
+    outcome = _run_checked(checkout, files["x.vmfb"], tmp_path / "no.vmfb", options=read)
+    assert (outcome.returncode == 0) == ("ran" in outcome.stdout) == (edited is None)
+    message = "does not exist" if edit == "removed" else "was edited since the module was built"
+    assert (str(edited) in outcome.stderr and message in " ".join(outcome.stderr.split())) == (edited is not None)
+
+
 def _run_checked(
-    checkout: Path, module: Path, original: Path, *stamps: Path, options: Sequence[str] = ()
+    checkout: Path, module: Path, original: Path, *, options: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Runs a program that prints `ran`, as the test of a module that stands beside the compiler's own."""
     script = checkout.parent / "genrules" / "cmake" / "private" / "run_benchmark.cmake"
     checks = [f"-DMODULE={module}", f"-DORIGINAL={original}", *options]
     program = [sys.executable, "-c", "print('ran')"]
     return subprocess.run(
-        [find_program("cmake"), *checks, "-P", script, *stamps, "--", *program],
+        [find_program("cmake"), *checks, "-P", script, "--", *program],
         capture_output=True,
         text=True,
         check=False,

@@ -156,7 +156,7 @@ def test_comments_in_substitutes_compile_nothing(built: Project, edit: Path) -> 
     for name in ("kernels/matmul.c", "kernels/scale.h", "edited.mlir", "spec.mlir"):
         path = edit / name
         path.write_text("// A comment.\n" + path.read_text())
-    assert built.steps() == _steps("Building c/matmul.o", f"Substituting edited/{SECOND}", "Configuring tuned")
+    assert built.steps() == _steps("Building c/c.o", f"Substituting edited/{SECOND}", "Configuring tuned")
     assert built.steps() == []
 
 
@@ -164,7 +164,7 @@ def test_edited_kernel_compiles_its_modules_and_whole_models(built: Project, edi
     """By an edit of a file that the kernel includes."""
     _replace(edit / "kernels" / "scale.h", "1.0f", "3.0f")
     assert built.steps() == _steps(
-        *("Building c/matmul.o", f"Substituting c/{FIRST}", "Substituting c/model", "Substituting both/model"),
+        *("Building c/c.o", f"Substituting c/{FIRST}", "Substituting c/model", "Substituting both/model"),
         *(f"Compiling c/{FIRST}.vmfb", f"Compiling c/{FIRST}.check.vmfb"),
         *("Compiling c/model.vmfb", "Compiling both/model.vmfb"),
     )
@@ -222,4 +222,4 @@ def test_kernel_of_a_gpu(tmp_path: Path, checkout: Path) -> None:
     assert f"{FIRST}: agrees" in outcome.stdout
     path = tmp_path / "matmul.comp"
     path.write_text(path.read_text() + "// A comment.\n")
-    assert project.steps("iree-dispatch-benchmarks-m-gpu-glsl") == ["Building m/gpu/substitutions/glsl/matmul.spv"]
+    assert project.steps("iree-dispatch-benchmarks-m-gpu-glsl") == ["Building m/gpu/substitutions/glsl/glsl.spv"]

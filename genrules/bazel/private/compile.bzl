@@ -51,7 +51,7 @@ def configure(ctx, tools, flags, files, src, output, progress_message):
         progress_message = progress_message,
     )
 
-def compile_module(ctx, extract, src, output, progress_message):
+def compile_module(ctx, extract, flags, src, output, progress_message):
     """Adds the action that compiles a module from configured executables on.
 
     It runs in the folder of the suite, or of the substitution: the folders are laid out alike, and a module holds the path
@@ -60,6 +60,7 @@ def compile_module(ctx, extract, src, output, progress_message):
     Args:
       ctx: of a rule whose attribute `_run_in` is RUN_IN_ATTR.
       extract: IreeDispatchExtractInfo.
+      flags: more flags, list of strings.
       src: the program, a File in the folder of `extract.configured` or below it.
       output: the File to write, in that folder.
       progress_message: of the action.
@@ -67,7 +68,7 @@ def compile_module(ctx, extract, src, output, progress_message):
     tools = extract.tools
     folder = extract.configured.dirname
     top = "../" * len(folder.split("/"))
-    flags = [flag for flag in extract.compile_flags if not _starts_with(flag, _CONFIGURE_FLAGS)]
+    flags = [flag for flag in extract.compile_flags if not _starts_with(flag, _CONFIGURE_FLAGS)] + flags
     files = {
         path: file
         for path, file in extract.flag_files.items()

@@ -7,8 +7,9 @@
 
 # make_object.sh <folder> <source> <output> <program> <arguments>...
 #
-# Starts a user's command in a folder. In its words, `{source}` is a path in that folder, and `{output}` the file to write, a
-# path that is relative to where this is started: from the folder there may be no way back, as it may be a link.
+# Runs a user's command in a folder, and fails where it does not write its file. In its words, `{source}` is a path in that
+# folder, and `{output}` the file to write, a path that is relative to where this is started: from the folder there may be no
+# way back, as it may be a link.
 
 source=$2
 output=$PWD/$3
@@ -33,4 +34,8 @@ done
 if [ -d /proc/self/cwd ]; then
   export PWD=/proc/self/cwd
 fi
-exec "$@"
+"$@" || exit
+if [ ! -f "$output" ]; then
+  echo "error: the command did not write {output}, a file: $output" >&2
+  exit 1
+fi

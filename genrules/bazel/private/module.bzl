@@ -25,6 +25,7 @@ def _module_impl(ctx):
     compile_module(
         ctx,
         extract = extract,
+        flags = ctx.attr.flags,
         src = src,
         output = vmfb,
         progress_message = "Compiling %s.vmfb%s" % (title, "" if ctx.attr.dispatch else " (whole model)"),
@@ -56,7 +57,8 @@ Modules of a substitution lie in `<model>/<backend>/substitutions/<substitution>
 """,
     attrs = {
         "changes": attr.label_list(
-            doc = "For a whole model with substitutions: the modules of the dispatches that are replaced in it.",
+            doc = "For a whole model with substitutions: those modules of dispatches that are replaced in it by which a test " +
+                  "sees whether it should differ from the compiler's own.",
             providers = [IreeDispatchModuleInfo],
         ),
         "dispatch": attr.string(
@@ -66,6 +68,9 @@ Modules of a substitution lie in `<model>/<backend>/substitutions/<substitution>
             doc = "The iree_dispatch_extract or iree_dispatch_substitution target, which also says the compile flags.",
             mandatory = True,
             providers = [IreeDispatchExtractInfo],
+        ),
+        "flags": attr.string_list(
+            doc = "More flags of iree-compile.",
         ),
         "original": attr.label(
             doc = "For modules of substitutions: the module without them, which tests compare with.",

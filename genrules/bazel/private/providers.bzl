@@ -60,7 +60,7 @@ IreeDispatchModuleInfo = provider(
     fields = {
         "backend": "string: id of the backend.",
         "calls": "dict of string to File: for a whole model, the calls of IreeDispatchExtractInfo; else empty.",
-        "changes": "list of struct(vmfb, original): Files of the modules of the dispatches that a whole program has replaced.",
+        "changes": "list of struct(vmfb, original): Files of modules of dispatches; where they differ, a whole program does.",
         "check": "File or None: for a module that compares outputs, what to compare.",
         "model": "string: id of the model.",
         "name": "string: name of the dispatch, or `model`.",

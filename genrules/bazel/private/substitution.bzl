@@ -28,12 +28,13 @@ def _substitution_impl(ctx):
     outputs = []
     if tuned:
         spec = files[tuned[0].path]
-        outputs += _substitute(ctx, step, "tuning_spec", _tune(ctx, step, spec), [target.dispatch for target in tuned])
+        dispatches = [target.dispatch for target in tuned]
+        outputs += _substitute(ctx, step, "tuning_spec", _tune(ctx, step, spec), tuned[0].path, dispatches)
     for target in targets:
         if target.kind in ["kernel", "object"]:
-            outputs += _substitute(ctx, step, "object", objects[target.path], [target.dispatch])
+            outputs += _substitute(ctx, step, "object", objects[target.path], target.path, [target.dispatch])
         elif target.kind != "tuning_spec":
-            outputs += _substitute(ctx, step, target.kind, files[target.path], [target.dispatch])
+            outputs += _substitute(ctx, step, target.kind, files[target.path], target.path, [target.dispatch])
     executables = [output.executable for output in outputs]
     return [
         DefaultInfo(files = depset([output.module for output in outputs])),
@@ -103,7 +104,7 @@ def _tune(ctx, step, spec):
     )
     return tuned
 
-def _substitute(ctx, step, kind, substitute, dispatches):
+def _substitute(ctx, step, kind, substitute, given, dispatches):
     """Adds the action that writes the modules of dispatches that one file substitutes.
 
     Args:
@@ -111,6 +112,7 @@ def _substitute(ctx, step, kind, substitute, dispatches):
       step: struct: title, original, checked.
       kind: source, configuration, object or tuning_spec.
       substitute: File.
+      given: string, the user's file in the package.
       dispatches: list of strings.
 
     Returns:
@@ -124,6 +126,7 @@ def _substitute(ctx, step, kind, substitute, dispatches):
     args.add("--name", ctx.attr.substitution)
     args.add("--kind", kind)
     args.add("--substitute", substitute)
+    args.add("--given", given)
     args.add("--dispatches", original.index.dirname)
     args.add_all(dispatches, before_each = "--dispatch")
     args.add("--output", results[0].module.dirname)

@@ -107,6 +107,10 @@ def _check_kernels(suite):
         for id in with_kernels
         if not _of(id, suite.object_commands)
     ]
+    for id in with_kernels:
+        kernels = _unique([each.path for each in _substitutes(suite) if each.id == id and each.kind == "kernel"])
+        if len(kernels) > 1:
+            problems.append("substitution %s: there is one object of a command, not several: %s" % (id, ", ".join(kernels)))
     if with_kernels and not suite.object_suffix:
         problems.append("object_suffix is missing")
     return problems

@@ -15,8 +15,11 @@ MAKE_OBJECT_ATTR = attr.label(
 def add_objects(ctx, folder, targets, files):
     """Adds the actions that put a substitution's objects where iree-compile finds them.
 
+    They are named by ids: IREE does not quote their names in the command of its linker. One for several dispatches has the
+    name of the first.
+
     Args:
-      ctx: of a rule whose attribute `_make_object` is MAKE_OBJECT_ATTR.
+      ctx: of the rule iree_dispatch_substitution, whose attribute `_make_object` is MAKE_OBJECT_ATTR.
       folder: string, of the substitution in the package's folder of outputs.
       targets: list of struct(dispatch, kind, path).
       files: dict of string to File: path in the package -> the file.
@@ -30,14 +33,14 @@ def add_objects(ctx, folder, targets, files):
             continue
         source = files[target.path]
         if target.kind == "object":
-            objects[target.path] = ctx.actions.declare_file("%s/%s" % (folder, source.basename))
+            objects[target.path] = ctx.actions.declare_file("%s/%s.%s" % (folder, target.dispatch, source.extension))
             ctx.actions.symlink(
                 output = objects[target.path],
                 target_file = source,
             )
         else:
-            stem = source.basename[:-len(source.extension) - 1]
-            objects[target.path] = ctx.actions.declare_file("%s/%s.%s" % (folder, stem, ctx.attr.object_suffix))
+            name = "%s/%s.%s" % (folder, ctx.attr.substitution, ctx.attr.object_suffix)
+            objects[target.path] = ctx.actions.declare_file(name)
             _add_command(ctx, source, target.path, objects[target.path])
     return objects
 

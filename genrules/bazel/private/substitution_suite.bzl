@@ -11,6 +11,10 @@ load(":module.bzl", "iree_dispatch_module")
 load(":substitution.bzl", "iree_dispatch_combination", "iree_dispatch_substitution")
 load(":substitution_check.bzl", "parse_combinations", "parse_substitutions")
 
+# Kinds of substitutes of which a module does not tell whether the whole program should differ: the compiler's own code as an
+# object is linked otherwise there.
+_OBJECTS = ["kernel", "object"]
+
 def create_substitutions(name, suite):
     """Creates the targets from substitutes to compiled modules.
 
@@ -19,16 +23,16 @@ def create_substitutions(name, suite):
       suite: struct of the macro's arguments.
 
     Returns:
-      list of struct(id, dispatches, checked, label): of each substitution and combination, the dispatches that have a module
-      and a module that compares outputs, and the label of all modules.
+      list of structs, of each substitution and combination: `id`; `dispatches` and `checked`, those that have a module and a
+      module that compares outputs; `label` of all modules.
     """
     created = [
         _create_substitution("%s.substitutions.%s" % (name, substitution.id), suite, substitution)
         for substitution in parse_substitutions(suite)
     ]
-    dispatches = {substitution.id: substitution.dispatches for substitution in created}
+    by_id = {substitution.id: substitution for substitution in created}
     return created + [
-        _create_combination("%s.substitutions.%s" % (name, combination.id), suite, combination, dispatches)
+        _create_combination("%s.substitutions.%s" % (name, combination.id), suite, combination, by_id)
         for combination in parse_combinations(suite)
     ]
 
@@ -70,13 +74,21 @@ def _create_substitution(name, suite, substitution):
     for dispatch in dispatches:
         _create_module(name, suite, dispatch, original = ":%s.%s" % (suite.name, dispatch))
     for dispatch in checked:
-        _create_module(name, suite, dispatch + ".check")
-    _create_program(name, suite, [":%s.%s" % (name, dispatch) for dispatch in dispatches])
+        _create_module(name, suite, dispatch + ".check", flags = _unlinked_flags(substitution.flags))
+    changed = [substitute.dispatch for substitute in substitution.substitutes if substitute.kind not in _OBJECTS]
+    _create_program(name, suite, substitution.flags, [":%s.%s" % (name, dispatch) for dispatch in changed])
     modules = dispatches + [dispatch + ".check" for dispatch in checked] + ["model"]
     create_filegroup(name, [":%s.%s" % (name, module) for module in modules], suite.attributes)
-    return struct(id = substitution.id, dispatches = dispatches, checked = checked, label = ":" + name)
+    return struct(
+        id = substitution.id,
+        changed = changed,
+        checked = checked,
+        dispatches = dispatches,
+        flags = substitution.flags,
+        label = ":" + name,
+    )
 
-def _create_combination(name, suite, combination, dispatches):
+def _create_combination(name, suite, combination, by_id):
     members = ["%s.substitutions.%s" % (suite.name, id) for id in combination.members]
     iree_dispatch_combination(
         name = name + ".dispatches",
@@ -88,14 +100,34 @@ def _create_combination(name, suite, combination, dispatches):
     changes = [
         ":%s.substitutions.%s.%s" % (suite.name, id, dispatch)
         for id in combination.members
-        for dispatch in dispatches[id]
+        for dispatch in by_id[id].changed
     ]
-    _create_program(name, suite, changes)
+    flags = [flag for id in combination.members for flag in by_id[id].flags]
+    _create_program(name, suite, flags, changes)
     create_filegroup(name, [":%s.model" % name], suite.attributes)
     return struct(id = combination.id, dispatches = [], checked = [], label = ":" + name)
 
-def _create_program(name, suite, changes):
-    _create_module(name, suite, "", original = ":%s.model" % suite.name, changes = changes)
+def _create_program(name, suite, flags, changes):
+    """Creates the target that compiles the whole program.
+
+    Args:
+      name: of the substitution or combination.
+      suite: struct of the macro's arguments.
+      flags: list of strings, of `dispatchgen substitute` for its substitutions.
+      changes: labels of the modules that tell whether the program should differ from the compiler's own.
+    """
+    _create_module(
+        name,
+        suite,
+        "",
+        changes = changes,
+        flags = _unlinked_flags(flags),
+        original = ":%s.model" % suite.name,
+    )
+
+def _unlinked_flags(flags):
+    """Flags of modules that hold executables of two targets: IREE would link all into one library for the first of them."""
+    return ["--iree-hal-link-executables=false"] if "--allow-other-target" in flags else []
 
 def _create_module(name, suite, dispatch, **kwargs):
     """Creates the target that compiles a module of a substitution; without a dispatch, the whole program."""
@@ -110,5 +142,7 @@ def _create_module(name, suite, dispatch, **kwargs):
 def _command_inputs(substitution):
     """The labels of what a command reads besides its source; its program, where that is a file of the package."""
     program = substitution.command[0] if substitution.command else ""
-    paths = substitution.inputs + ([program] if "/" in program and not program.startswith("/") else [])
+    paths = list(substitution.inputs)
+    if "/" in program and not program.startswith("/"):
+        paths.append("/".join([part for part in program.split("/") if part not in ["", "."]]))
     return sorted({":" + path: None for path in paths})

@@ -5,19 +5,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # cmake [-DRESULT=<file>] [-DSOURCE=<dispatch>.mlir [-DMODULE=<dispatch>.vmfb [-DOBJECTS=<file>;...]
-#   [-DORIGINAL=<dispatch>.vmfb]]] -P run_benchmark.cmake <stamp>... -- <program> <flags>...
+#   [-DORIGINAL=<dispatch>.vmfb [-DCHANGES=<dispatch>.vmfb;...]] [-DREAD=<file>;<stamp>;...]]]
+#   -P run_benchmark.cmake <stamp>... -- <program> <flags>...
 #
 # Runs benchmarks and leaves their JSON in RESULT only if all of them were measured. A file from an earlier run goes first:
 # after a run that failed, was skipped or was killed, nobody takes old figures for new ones. Without RESULT it runs any
 # program.
 #
 # Runs nothing where a stamp of the build is missing, or MODULE, or where MODULE is older than what it is compiled from,
-# SOURCE and OBJECTS: it is an earlier build's. Nor where SOURCE stands in place of a dispatch that is not there, and says
-# why.
+# SOURCE and OBJECTS: it is an earlier build's. Nor where a file of the user's in READ is not there, or newer than the stamp
+# behind it: it was edited since it was built. Nor where SOURCE stands in place of a dispatch that is not there, and says why.
 #
 # ORIGINAL is the module of the compiler's own code that MODULE stands beside: where both are the same, or there is none, that
-# is said. It fails where MODULE is the whole model, and the modules of dispatches among the stamps are not the same as the
-# originals.
+# is said. It fails where MODULE is the whole model, and one of CHANGES, the modules of dispatches that are replaced in it, is
+# not the same as its original.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -52,6 +53,27 @@ foreach(_STAMP IN LISTS _STAMPS)
   endif()
 endforeach()
 
+# is_older()
+#
+# Sets OUT to whether a file is strictly older than another: files of one time are newer than each other.
+function(is_older FILE OTHER OUT)
+  set(${OUT} OFF PARENT_SCOPE)
+  if("${OTHER}" IS_NEWER_THAN "${FILE}" AND NOT "${FILE}" IS_NEWER_THAN "${OTHER}")
+    set(${OUT} ON PARENT_SCOPE)
+  endif()
+endfunction()
+
+while(NOT "${READ}" STREQUAL "")
+  list(POP_FRONT READ _FILE _STAMP)
+  if(NOT EXISTS "${_FILE}")
+    message(FATAL_ERROR "${_FILE}, of which the module was built, does not exist")
+  endif()
+  is_older("${_STAMP}" "${_FILE}" _IS_OLDER)
+  if(_IS_OLDER)
+    message(FATAL_ERROR "build first: ${_FILE} was edited since the module was built")
+  endif()
+endwhile()
+
 if(MODULE AND NOT EXISTS "${MODULE}")
   message(FATAL_ERROR "not built, or the last build failed: ${MODULE} does not exist")
 endif()
@@ -66,8 +88,8 @@ endif()
 
 if(MODULE)
   foreach(_FILE IN LISTS SOURCE OBJECTS)
-    # Files of one time are newer than each other: only what is strictly older is an earlier build's.
-    if("${_FILE}" IS_NEWER_THAN "${MODULE}" AND NOT "${MODULE}" IS_NEWER_THAN "${_FILE}")
+    is_older("${MODULE}" "${_FILE}" _IS_OLDER)
+    if(_IS_OLDER)
       message(FATAL_ERROR "the last build failed: ${MODULE} is older than ${_FILE}")
     endif()
   endforeach()
@@ -95,13 +117,13 @@ elseif(ORIGINAL)
   same_files("${MODULE}" "${ORIGINAL}" _IS_SAME)
   if(_IS_SAME)
     cmake_path(GET ORIGINAL PARENT_PATH _ORIGINALS)
-    foreach(_STAMP IN LISTS _STAMPS)
-      cmake_path(GET _STAMP FILENAME _NAME)
-      if(_NAME MATCHES "\\.vmfb$" AND EXISTS "${_ORIGINALS}/${_NAME}")
-        same_files("${_STAMP}" "${_ORIGINALS}/${_NAME}" _IS_SAME_DISPATCH)
+    foreach(_CHANGE IN LISTS CHANGES)
+      cmake_path(GET _CHANGE FILENAME _NAME)
+      if(EXISTS "${_ORIGINALS}/${_NAME}")
+        same_files("${_CHANGE}" "${_ORIGINALS}/${_NAME}" _IS_SAME_DISPATCH)
         if(NOT _IS_SAME_DISPATCH)
           message(FATAL_ERROR "the substitution did not take place: the whole model is the same code as the compiler's own, "
-            "${_STAMP} is not")
+            "${_CHANGE} is not")
         endif()
       endif()
     endforeach()

@@ -37,7 +37,7 @@ function(_iree_dispatch_cut_off STAMP NEW PRODUCT)
       COMMAND "${CMAKE_COMMAND}" -E rm "${NEW}"
     )
   endif()
-  set(_BEGIN COMMAND "${CMAKE_COMMAND}" -E rm -f ${_REMOVED} PARENT_SCOPE)
+  set(_BEGIN COMMAND "${CMAKE_COMMAND}" -E rm -rf ${_REMOVED} PARENT_SCOPE)  # NEW may be a folder of a user's command
   set(_END ${_REPLACE} COMMAND "${CMAKE_COMMAND}" -E touch "${STAMP}" PARENT_SCOPE)
 endfunction()
 

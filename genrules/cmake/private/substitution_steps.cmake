@@ -74,6 +74,8 @@ function(_iree_dispatch_prepare_kernel ID FILE OUTPUT)
     ${_BEGIN}
     COMMAND
       ${_COMMAND}
+    COMMAND
+      "${CMAKE_COMMAND}" "-DOUTPUT=${_NEW}" -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/check_output.cmake"
     ${_END}
     DEPENDS
       "${FILE}"
@@ -162,6 +164,7 @@ function(_iree_dispatch_substitute_steps ID)
   set(_TUNED "")
   foreach(_DISPATCH IN LISTS "_DISPATCHES_OF.${ID}")
     set(_KIND "${_KIND_OF.${ID}.${_DISPATCH}}")
+    set(_GIVEN "${_FILE_OF.${ID}.${_DISPATCH}}")
     _iree_dispatch_substitute_file("${ID}" "${_DISPATCH}" _FILE)
     if(_KIND STREQUAL "tuning_spec")
       list(APPEND _TUNED "${_DISPATCH}")
@@ -181,7 +184,8 @@ endfunction()
 
 # _iree_dispatch_substitute_step()
 #
-# Writes what DISPATCHES become when FILE takes their place. NAME is of the step: its stamp and target.
+# Writes what DISPATCHES become when FILE takes their place. NAME is of the step: its stamp and target. _GIVEN, in the caller's
+# scope, is the user's file.
 function(_iree_dispatch_substitute_step ID NAME KIND FILE DISPATCHES)
   _iree_dispatch_is_checked("${ID}" _IS_CHECKED)
   set(_ORIGINALS "")
@@ -211,7 +215,7 @@ function(_iree_dispatch_substitute_step ID NAME KIND FILE DISPATCHES)
     COMMAND
       "${CMAKE_COMMAND}" -E env PYTHONSAFEPATH=1  # no module is a file of the suite
       "${_PYTHON}" -m dispatchgen substitute --name "${ID}" --kind "${KIND}" --substitute "${FILE}"
-      --dispatches "${_DIR}/dispatches" ${_DISPATCH_FLAGS} --output "${_SUB_DIR}/dispatches"
+      --given "${_GIVEN}" --dispatches "${_DIR}/dispatches" ${_DISPATCH_FLAGS} --output "${_SUB_DIR}/dispatches"
       --iree-compile "${_COMPILER}" ${_FLAGS} -- ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS}
     ${_END}
     DEPENDS
@@ -247,6 +251,10 @@ function(_iree_dispatch_compile_substitute ID DISPATCH)
   endif()
   set(_OUTPUTS "")
   foreach(_MODULE IN LISTS _MODULES)
+    if(_MODULE MATCHES "\\.check$")
+      _iree_dispatch_unlinked_flags(_FLAGS "${ID}")
+      list(APPEND _MODULE_FLAGS ${_FLAGS})
+    endif()
     _iree_dispatch_compile("${_SUB_DIR}" "dispatches/${_MODULE}.mlir" "${_MODULE}.vmfb"
       "Compiling ${_SUB_PLACE}/${_MODULE}.vmfb" ${_OBJECTS})
     list(APPEND _OUTPUTS "${_SUB_DIR}/${_MODULE}.vmfb")
@@ -296,6 +304,8 @@ function(_iree_dispatch_substitute_model_step ID)
   )
   add_custom_target("${_SUBSTITUTE_TARGET}model" DEPENDS "${_CONFIGURED}.stamp")
   add_dependencies("${_SUBSTITUTE_TARGET}model" ${_TARGETS})
+  _iree_dispatch_unlinked_flags(_FLAGS ${_MEMBERS_OF.${ID}})
+  list(APPEND _MODULE_FLAGS ${_FLAGS})
   _iree_dispatch_compile("${_SUB_DIR}" "configured.mlir" "model.vmfb" "Compiling ${_SUB_PLACE}/model.vmfb (whole model)"
     ${_OBJECTS})
   add_custom_target("${_COMPILE_TARGET}model" DEPENDS "${_SUB_DIR}/model.vmfb")

@@ -28,6 +28,7 @@ function(_iree_dispatch_substitution_tests ID)
     set(_STAMPS ${_SUITE_STAMPS} ${_STEPS})
     set(_WHAT "--module=${_SUB_DIR}/${_DISPATCH}.vmfb")
     _iree_dispatch_linked_objects("${ID}" "${_DISPATCH}" _OBJECTS)
+    _iree_dispatch_files_read("${ID}" "${_DISPATCH}" _READ)
     _iree_dispatch_module_checks("${_SUB_DIR}/dispatches/${_DISPATCH}.mlir" "${_SUB_DIR}/${_DISPATCH}.vmfb")
     list(APPEND _CHECKS "-DORIGINAL=${_DIR}/${_DISPATCH}.vmfb")
     _iree_dispatch_add_tests("${_DISPATCH}" "dispatch" "${_DISPATCH_TIMING}")
@@ -40,36 +41,72 @@ function(_iree_dispatch_substitution_tests ID)
   _iree_dispatch_finish_tests("dispatch" "${_SMOKE}" "${_TIMED}")
   _iree_dispatch_finish_check_tests("${_COMPARED}")
 
-  _iree_dispatch_model_stamps("${ID}" _STEPS)
+  _iree_dispatch_model_stamps("${ID}" _STEPS _CHANGES _READ)
   list(APPEND _STAMPS ${_STEPS})
   _iree_dispatch_objects_of_model("${ID}" _OBJECTS)
   _iree_dispatch_module_checks("${_SUB_DIR}/configured.mlir" "${_SUB_DIR}/model.vmfb")
   list(APPEND _CHECKS "-DORIGINAL=${_DIR}/model.vmfb")
+  if(NOT "${_CHANGES}" STREQUAL "")
+    list(JOIN _CHANGES "\\;" _JOINED)
+    list(APPEND _CHECKS "-DCHANGES=${_JOINED}")
+  endif()
   _iree_dispatch_add_calls("${_SUB_DIR}/model.vmfb")
 endfunction()
 
 # _iree_dispatch_model_stamps()
 #
 # Sets OUT to the files that are there if all steps of the whole model succeeded: stamps, and the modules of the dispatches
-# that are replaced in it. By these, run_benchmark.cmake sees whether it should differ from the compiler's own.
-function(_iree_dispatch_model_stamps ID OUT)
+# that are replaced in it; READ to what _iree_dispatch_files_read() tells of them; and CHANGES to those of the modules by which
+# run_benchmark.cmake sees whether the whole model should differ from the compiler's own. Those of objects do not tell: the
+# compiler's own code as an object is linked otherwise in them.
+function(_iree_dispatch_model_stamps ID OUT CHANGES READ)
   set(_FILES "${_SUB_DIR}/configured.mlir.stamp")
+  set(_COMPARED "")
+  set(_ALL_READ "")
   foreach(_MEMBER IN LISTS "_MEMBERS_OF.${ID}")
     foreach(_DISPATCH IN LISTS "_DISPATCHES_OF.${_MEMBER}")
       _iree_dispatch_substitute_stamps("${_MEMBER}" "${_DISPATCH}" _STEPS)
-      list(APPEND _FILES ${_STEPS} "${_DIR}/substitutions/${_MEMBER}/${_DISPATCH}.vmfb")
+      set(_MODULE "${_DIR}/substitutions/${_MEMBER}/${_DISPATCH}.vmfb")
+      list(APPEND _FILES ${_STEPS} "${_MODULE}")
+      if(NOT "${_KIND_OF.${_MEMBER}.${_DISPATCH}}" MATCHES "^(object|kernel)$")
+        list(APPEND _COMPARED "${_MODULE}")
+      endif()
+      _iree_dispatch_files_read("${_MEMBER}" "${_DISPATCH}" _PAIRS)
+      list(APPEND _ALL_READ ${_PAIRS})
     endforeach()
   endforeach()
   list(REMOVE_DUPLICATES _FILES)
   set(${OUT} "${_FILES}" PARENT_SCOPE)
+  set(${CHANGES} "${_COMPARED}" PARENT_SCOPE)
+  set(${READ} "${_ALL_READ}" PARENT_SCOPE)
+endfunction()
+
+# _iree_dispatch_files_read()
+#
+# Sets OUT to pairs of a file of the user's that the substitute of a dispatch is made of, and the stamp of the step that read it.
+function(_iree_dispatch_files_read ID DISPATCH OUT)
+  _iree_dispatch_absolute("${_FILE_OF.${ID}.${DISPATCH}}" _USER_FILES)
+  if("${_KIND_OF.${ID}.${DISPATCH}}" STREQUAL "kernel")
+    _iree_dispatch_values_of("${ID}" _RULE_SUBSTITUTE_INPUTS _MORE)
+    _iree_dispatch_absolute_paths(_MORE _MORE)
+    list(APPEND _USER_FILES ${_MORE})
+  endif()
+  _iree_dispatch_substitute_stamps("${ID}" "${DISPATCH}" _STEPS)
+  list(GET _STEPS -1 _STAMP)  # of the first step, which reads them
+  set(_PAIRS "")
+  foreach(_FILE IN LISTS _USER_FILES)
+    list(APPEND _PAIRS "${_FILE}" "${_STAMP}")
+  endforeach()
+  set(${OUT} "${_PAIRS}" PARENT_SCOPE)
 endfunction()
 
 # _iree_dispatch_module_checks()
 #
 # Sets _CHECKS, in the caller's scope, to the options by which run_benchmark.cmake sees that a module is there, and no older
-# than what it is compiled from: SOURCE, and _OBJECTS that are linked into it.
+# than what it is compiled from: _READ, of _iree_dispatch_files_read(), SOURCE, and _OBJECTS that are linked into it.
 function(_iree_dispatch_module_checks SOURCE MODULE)
-  set(_CHECKS "-DSOURCE=${SOURCE}" "-DMODULE=${MODULE}")
+  list(JOIN _READ "\\;" _JOINED)
+  set(_CHECKS "-DREAD=${_JOINED}" "-DSOURCE=${SOURCE}" "-DMODULE=${MODULE}")
   if(NOT "${_OBJECTS}" STREQUAL "")
     list(JOIN _OBJECTS "\\;" _JOINED)
     list(APPEND _CHECKS "-DOBJECTS=${_JOINED}")

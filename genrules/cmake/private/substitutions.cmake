@@ -46,6 +46,11 @@ function(_iree_dispatch_read_substitutes OUT)
       if("${_COMMAND}" STREQUAL "" OR "${_RULE_OBJECT_SUFFIX}" STREQUAL "")
         string(APPEND _PROBLEM "\n  substitution '${_ID}' has a kernel: OBJECT_COMMANDS and OBJECT_SUFFIX are needed")
       endif()
+      if(DEFINED "_KERNEL_OF.${_ID}" AND NOT "${_KERNEL_OF.${_ID}}" STREQUAL "${CMAKE_MATCH_4}")
+        string(APPEND _PROBLEM "\n  substitution '${_ID}': there is one object of a command, not several: '${_KERNEL_OF.${_ID}}', "
+          "'${CMAKE_MATCH_4}'")
+      endif()
+      set("_KERNEL_OF.${_ID}" "${CMAKE_MATCH_4}")
     endif()
     list(APPEND _SUBSTITUTIONS "${_ID}")
     list(APPEND _REPLACED model "${_DISPATCH}")
@@ -155,15 +160,22 @@ endfunction()
 # _iree_dispatch_substitute_file()
 #
 # Sets OUT to the file that takes the place of a dispatch: the user's, or what _iree_dispatch_prepare_steps() makes of it.
+#
+# Objects are named by ids: IREE does not quote their names in the command of its linker. One for several dispatches has the
+# name of the first.
 function(_iree_dispatch_substitute_file ID DISPATCH OUT)
   set(_KIND "${_KIND_OF.${ID}.${DISPATCH}}")
   _iree_dispatch_absolute("${_FILE_OF.${ID}.${DISPATCH}}" _FILE)
   if(_KIND STREQUAL "kernel")
-    cmake_path(GET _FILE STEM LAST_ONLY _STEM)
-    set(_FILE "${_DIR}/substitutions/${ID}/${_STEM}.${_RULE_OBJECT_SUFFIX}")
+    set(_FILE "${_DIR}/substitutions/${ID}/${ID}.${_RULE_OBJECT_SUFFIX}")
   elseif(_KIND STREQUAL "object")
-    cmake_path(GET _FILE FILENAME _NAME)
-    set(_FILE "${_DIR}/substitutions/${ID}/${_NAME}")
+    cmake_path(GET _FILE EXTENSION LAST_ONLY _SUFFIX)
+    foreach(_NAME IN LISTS "_DISPATCHES_OF.${ID}")
+      if("${_FILE_OF.${ID}.${_NAME}}" STREQUAL "${_FILE_OF.${ID}.${DISPATCH}}")
+        break()
+      endif()
+    endforeach()
+    set(_FILE "${_DIR}/substitutions/${ID}/${_NAME}${_SUFFIX}")
   elseif(_KIND STREQUAL "tuning_spec")
     set(_FILE "${_DIR}/substitutions/${ID}/tuned.mlir")
   endif()
@@ -211,6 +223,19 @@ function(_iree_dispatch_is_checked ID OUT)
     set(_IS_CHECKED ON)
   endif()
   set(${OUT} "${_IS_CHECKED}" PARENT_SCOPE)
+endfunction()
+
+# _iree_dispatch_unlinked_flags()
+#
+# Sets OUT to the flags of modules that hold executables of two targets, where substitutions, given as further arguments, may
+# be made for another one: IREE links all executables into one library for the target of the first.
+function(_iree_dispatch_unlinked_flags OUT)
+  set(${OUT} "" PARENT_SCOPE)
+  foreach(_ID IN LISTS ARGN)
+    if("${_ID}=--allow-other-target" IN_LIST _RULE_SUBSTITUTE_FLAGS)
+      set(${OUT} "--iree-hal-link-executables=false" PARENT_SCOPE)
+    endif()
+  endforeach()
 endfunction()
 
 # _iree_dispatch_objects_of_model()
