@@ -33,6 +33,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("cc") is None, r
 #: A flag that both programs know, and one of benchmarks alone.
 _RUN_FLAGS = "devices: {local-sync: {run_flags: [--print_statistics=false, --benchmark_counters_tabular=false]}}"
 
+#: Of a substitute that is made for another target than the rest of its program.
+_OTHER_CPU = 'cpu = "generic"', 'cpu = "x86-64"'
+
 _MANIFEST = f"""\
 {HEAD.replace("devices: [local-sync]", _RUN_FLAGS)}
 models:
@@ -45,7 +48,7 @@ models:
         object: kernels/matmul.c
         inputs: [kernels/scale.h]
         check: {{tolerance: 1.0e-4}}
-      edited: {{dispatch: {SECOND}, source: edited.mlir}}
+      edited: {{dispatch: {SECOND}, source: edited.mlir, other_target: allow, check: {{tolerance: 9}}}}
       tuned: {{dispatch: {FIRST}, tuning_spec: spec.mlir}}
     combinations:
       both: [c, edited]
@@ -74,7 +77,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory, iree_tools: IreeTools) -> Pa
         "kernels/matmul.c": KERNEL,
         "kernels/scale.h": "#define SCALE 1.0f\n",
         "kernels/product.c": PRODUCT_KERNEL,
-        "edited.mlir": re.sub(r"constant 0\.0\S*", "constant 1.000000e+00", source),
+        "edited.mlir": re.sub(r"constant 0\.0\S*", "constant 1.000000e+00", source).replace(*_OTHER_CPU),
         "spec.mlir": TUNING_SPEC.format(tile=8),
     }
     if sys.version_info >= (3, 11):
@@ -119,7 +122,8 @@ def test_all_is_built_and_nothing_twice(built: Project) -> None:
     folder = built.build_dir / "m" / "host" / "substitutions"
     modules = {path.relative_to(folder).as_posix() for path in folder.rglob("*.vmfb")}
     assert modules == {
-        *(f"c/{FIRST}.vmfb", f"c/{FIRST}.check.vmfb", "c/model.vmfb", f"edited/{SECOND}.vmfb", "edited/model.vmfb"),
+        *(f"c/{FIRST}.vmfb", f"c/{FIRST}.check.vmfb", "c/model.vmfb", f"edited/{SECOND}.vmfb"),
+        *(f"edited/{SECOND}.check.vmfb", "edited/model.vmfb"),
         *(f"tuned/{FIRST}.vmfb", "tuned/model.vmfb", "both/model.vmfb"),
     }
     assert built.steps() == []
@@ -149,7 +153,7 @@ def test_labels(built: Project) -> None:
     prefix = "iree-dispatch-benchmarks/m/host/local-sync/substitutions/c"
     tests = (f"{FIRST}", f"{FIRST}/smoke", f"{FIRST}/check", "model/static", "model/static/smoke")
     assert set(re.findall(r"Test +#\d+: (\S+)", listed)) == {f"{prefix}/{test}" for test in tests}
-    assert "Total Tests: 2" in built.test("-N", "-L", "^test-type=substitution-check$").stdout
+    assert "Total Tests: 3" in built.test("-N", "-L", "^test-type=substitution-check$").stdout
 
 
 def test_comments_in_substitutes_compile_nothing(built: Project, edit: Path) -> None:
@@ -175,7 +179,8 @@ def test_edited_executable_and_tuning_spec_compile_what_they_change(built: Proje
     (edit / "spec.mlir").write_text(TUNING_SPEC.format(tile=16))
     assert built.steps() == _steps(
         *(f"Substituting edited/{SECOND}", "Substituting edited/model", "Substituting both/model"),
-        *(f"Compiling edited/{SECOND}.vmfb", "Compiling edited/model.vmfb", "Compiling both/model.vmfb"),
+        *(f"Compiling edited/{SECOND}.vmfb", f"Compiling edited/{SECOND}.check.vmfb"),
+        *("Compiling edited/model.vmfb", "Compiling both/model.vmfb"),
         *("Configuring tuned", "Substituting tuned/tuned", "Substituting tuned/model"),
         *(f"Compiling tuned/{FIRST}.vmfb", "Compiling tuned/model.vmfb"),
     )
