@@ -108,6 +108,19 @@ def test_an_object_that_is_there_is_copied(manifest: Path, run_cli: RunCli) -> N
     assert "--entry=mul" in lines[4]
 
 
+def test_one_object_for_several_dispatches_is_named_after_the_first(manifest: Path, run_cli: RunCli) -> None:
+    (manifest.parent / "mm.o").touch()
+    data = yaml.safe_load(manifest.read_text())
+    data["models"]["layers"]["substitutions"] = {"ready": {"object": "mm.o", "dispatch": "matmul*"}}
+    manifest.write_text(yaml.safe_dump(data, sort_keys=False))
+    arguments = ["repro", "layers", "--dispatch", "matmul_4x32x64_f32", "--substitution", "ready"]
+    printed = run_cli(*arguments, cwd=manifest.parent)
+    assert printed.code == 0, printed.stderr
+    copy = manifest.parent / "repro" / "substitutions" / "ready" / "matmul_4x128x32_f32.o"
+    assert f"--substitute {copy} --given mm.o --dispatches " in printed.stdout
+    assert " --dispatch matmul_4x32x64_f32 " in printed.stdout
+
+
 def test_a_path_may_hold_what_a_command_has_for_another(manifest: Path, run_cli: RunCli) -> None:
     kernel = manifest.parent / "k{output}{entry}.c"
     kernel.touch()

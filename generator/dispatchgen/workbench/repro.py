@@ -67,7 +67,7 @@ def repro(
         commands = [["cd", str(folder)], _compile(session, dispatch)]
     else:
         found = _substitution(session, substitution)
-        steps = _Steps(session, dispatch, folder, found, _target(session, dispatch, found))
+        steps = _Steps(session, dispatch, folder, found, _targets(session, dispatch, found))
         files |= steps.files()
         commands = steps.commands()
     if device is not None:
@@ -111,8 +111,8 @@ def _substitution(session: Session, wanted: str) -> Substitution:
     raise ManifestError(Problem(message, Place(str(session.suite.manifest), model.line), hint))
 
 
-def _target(session: Session, dispatch: Dispatch, substitution: Substitution) -> Target:
-    """What takes the place of a dispatch in a substitution. Raises LockError, SubstitutionError."""
+def _targets(session: Session, dispatch: Dispatch, substitution: Substitution) -> dict[str, Target]:
+    """What a substitution replaces, by name; `dispatch` is among it. Raises LockError, SubstitutionError."""
     if session.lock is None:
         path = session.suite.lock_path(session.model)
         hint = renew_command(path, session.suite.manifest)
@@ -125,7 +125,7 @@ def _target(session: Session, dispatch: Dispatch, substitution: Substitution) ->
         what = f"it replaces {show_all(targets)}" if targets else "it is for other backends"
         message = f"substitution {show(substitution.name)} does not replace {where}: {what}"
         raise SubstitutionError(Problem(message, Place(str(session.suite.manifest), substitution.line)))
-    return targets[dispatch.name]
+    return targets
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class _Steps:
     dispatch: Dispatch
     folder: Path
     substitution: Substitution
-    target: Target
+    targets: Mapping[str, Target]  #: By the dispatch's name.
 
     def files(self) -> dict[Path, str]:
         """What the commands read besides the files of the suite and the benchmark module."""
@@ -159,6 +159,11 @@ class _Steps:
             ["cd", str(self._own_folder)],
             _compile(self.session, self.dispatch, *search),
         ]
+
+    @property
+    def target(self) -> Target:
+        """What takes the place of the dispatch."""
+        return self.targets[self.dispatch.name]
 
     @property
     def _root(self) -> Path:
@@ -184,7 +189,9 @@ class _Steps:
         if self.target.kind == "kernel":
             return self._own_folder / f"{self.substitution.id}.{object_suffix(self.session.backend)}"
         if self.target.kind == "object":
-            return self._own_folder / f"{self.dispatch.name}{file.suffix}"
+            # One for several dispatches is named after the first of them, in the order of the build files.
+            same = [name for name, target in self.targets.items() if target.file == self.target.file]
+            return self._own_folder / f"{min(same, key='{}='.format)}{file.suffix}"
         return self._own_folder / "tuned.mlir" if self.target.kind == "tuning_spec" else file
 
     def _prepare(self) -> list[list[str]]:
