@@ -23,6 +23,8 @@ include("${CMAKE_CURRENT_LIST_DIR}/private/substitution_tests.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/private/drift.cmake")
 
 option(DISPATCHGEN_BUILD_ON_TEST "Let ctest build the benchmarks of a model before it runs them" OFF)
+option(DISPATCHGEN_HASH_INPUTS "Read, when CMake runs, all files that the build is made of: one that was replaced by an older \
+file is built too" OFF)
 set(DISPATCHGEN_DRIFT "" CACHE STRING "allow or error: what the build does where the dispatches of a model are no longer \
 those of its lock, whatever the suites say")
 set(DISPATCHGEN_TEST_TIMEOUT "900" CACHE STRING "Seconds after which a benchmark test is killed")
@@ -128,10 +130,12 @@ SUBSTITUTES;OBJECT_COMMANDS;SUBSTITUTE_INPUTS;SUBSTITUTE_FLAGS;COMBINATIONS"
   endif()
   _iree_dispatch_linker_flags(_LINKER_FLAGS)
   _iree_dispatch_absolute_paths(_RULE_INPUTS _INPUTS)
+  _iree_dispatch_depends(_INPUTS ${_INPUTS})
   _iree_dispatch_compile_flags()
   file(MAKE_DIRECTORY "${_DIR}/dispatches")
 
   _iree_dispatch_source("${_RULE_SRC}" _SRC)
+  _iree_dispatch_depends(_SRC_DEPENDS "${_SRC}")
   _iree_dispatch_import_step()
   _iree_dispatch_configure_step()
   _iree_dispatch_extract_step()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -184,6 +185,40 @@ def test_edited_executable_and_tuning_spec_compile_what_they_change(built: Proje
         *("Configuring tuned", "Substituting tuned/tuned", "Substituting tuned/model"),
         *(f"Compiling tuned/{FIRST}.vmfb", "Compiling tuned/model.vmfb"),
     )
+    assert built.steps() == []
+
+
+def test_what_was_not_built_since_an_edit_is_not_measured(built: Project, edit: Path) -> None:
+    built.build()
+    path = edit / "edited.mlir"
+    text = path.read_text()
+    of_edited = ("-R", "m/host/local-sync/(model|substitutions/(edited|both|tuned))/.*(smoke|check)$")
+    for change in (path.unlink, lambda: path.write_text(text + "\n")):
+        change()
+        outcome = built.test(*of_edited).stdout
+        failed = set(re.findall(r"/local-sync/(\S+) \(Failed\)", outcome))
+        assert failed == {
+            *(f"substitutions/edited/{test}" for test in (f"{SECOND}/smoke", f"{SECOND}/check", "model/static/smoke")),
+            "substitutions/both/model/static/smoke",
+        }
+    built.build()
+    assert "100% tests passed" in built.test(*of_edited).stdout
+
+
+def test_files_replaced_by_older_ones_are_built(built: Project, edit: Path) -> None:
+    """As by `cp -p`, `mv` and `tar`, which keep the times of files."""
+    built.definitions = {"DISPATCHGEN_HASH_INPUTS": "ON"}
+    built.configure()
+    built.build()
+    for name in ("models/m.mlir", "edited.mlir", "kernels/matmul.c", "kernels/scale.h", "spec.mlir"):
+        path = edit / name
+        path.write_text(path.read_text() + "\n")
+        os.utime(path, (1000, 1000))
+    built.configure()
+    assert built.steps() == sorted(
+        [*_steps("Building c/c.o", f"Substituting edited/{SECOND}", "Configuring tuned"), "Configuring m/host"]
+    )
+    built.configure()
     assert built.steps() == []
 
 

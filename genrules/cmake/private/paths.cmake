@@ -68,6 +68,25 @@ function(_iree_dispatch_parameter PARAMETER OUT)
   set(${OUT} "${_SCOPE}${_ABSOLUTE}" PARENT_SCOPE)
 endfunction()
 
+# _iree_dispatch_depends()
+#
+# Sets OUT to what a step depends on that reads files, which follow: the files and, with DISPATCHGEN_HASH_INPUTS, what tells
+# their contents: they may change without getting a later time. Files that the build makes always get one.
+function(_iree_dispatch_depends OUT)
+  set(_DEPENDS "${ARGN}")
+  foreach(_FILE IN LISTS ARGN)
+    cmake_path(IS_PREFIX CMAKE_BINARY_DIR "${_FILE}" NORMALIZE _IS_MADE)
+    if(DISPATCHGEN_HASH_INPUTS AND NOT _IS_MADE AND EXISTS "${_FILE}" AND NOT IS_DIRECTORY "${_FILE}")
+      string(SHA256 _NAME "${_FILE}")
+      set(_CONTENT "${CMAKE_BINARY_DIR}/dispatchgen/contents/${_NAME}.sha256")
+      file(SHA256 "${_FILE}" _DIGEST)
+      file(CONFIGURE OUTPUT "${_CONTENT}" CONTENT "${_DIGEST}\n" @ONLY)  # where it is another
+      list(APPEND _DEPENDS "${_CONTENT}")
+    endif()
+  endforeach()
+  set(${OUT} "${_DEPENDS}" PARENT_SCOPE)
+endfunction()
+
 # _iree_dispatch_values_of()
 #
 # Sets OUT to the values of an id (a device, a substitution) in a list of `<id>=<value>`.

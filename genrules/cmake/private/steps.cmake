@@ -16,7 +16,7 @@
 # missing a step failed, and what an earlier build left is not what was asked for: tests then fail.
 #
 # All functions read the variables of iree_dispatch_benchmark_suite(): _RULE_*, _TARGET and the other names, _DIR, _SRC,
-# _PYTHON, _COMPILE_TOOL, _COMPILER, _COMPILE_TOOL_DEPENDS, _LINKER_FLAGS, _INPUTS, _DRIFT_ALLOWED, and those of
+# _SRC_DEPENDS, _PYTHON, _COMPILE_TOOL, _COMPILER, _COMPILE_TOOL_DEPENDS, _LINKER_FLAGS, _INPUTS, _DRIFT_ALLOWED, and those of
 # _iree_dispatch_compile_flags().
 
 include_guard(GLOBAL)
@@ -43,8 +43,8 @@ endfunction()
 
 # _iree_dispatch_import_step()
 #
-# `.onnx` sources: imports the program, once for all backends of the model. Sets, in the caller's scope, _SRC to the
-# imported program, _SRC_TARGET to the target that makes it and _STAMPS to the stamps of all steps.
+# `.onnx` sources: imports the program, once for all backends of the model. Sets, in the caller's scope, _SRC and _SRC_DEPENDS
+# to the imported program, _SRC_TARGET to the target that makes it and _STAMPS to the stamps of all steps.
 function(_iree_dispatch_import_step)
   set(_SRC_TARGET "" PARENT_SCOPE)
   set(_STAMPS "${_DIR}/configured.mlir.stamp" "${_DIR}/dispatches.stamp")
@@ -74,7 +74,7 @@ function(_iree_dispatch_import_step)
         "${_PYTHON}" -m iree.compiler.tools.import_onnx "${_SRC}" ${_RULE_IMPORT_FLAGS} -o "${_IMPORTED}.new"
       ${_END}
       DEPENDS
-        "${_SRC}"
+        ${_SRC_DEPENDS}
         "${_IMPORTER_VERSION}"
       COMMENT "Importing ${_MODEL_PLACE}"
       VERBATIM
@@ -83,6 +83,7 @@ function(_iree_dispatch_import_step)
     set_target_properties("${_IMPORT_TARGET}" PROPERTIES IREE_DISPATCH_SIGNATURE "${_SIGNATURE}")
   endif()
   set(_SRC "${_IMPORTED}" PARENT_SCOPE)
+  set(_SRC_DEPENDS "${_IMPORTED}" PARENT_SCOPE)
   set(_SRC_TARGET "${_IMPORT_TARGET}" PARENT_SCOPE)
   set(_STAMPS "${_IMPORTED}.stamp" ${_STAMPS} PARENT_SCOPE)
 endfunction()
@@ -104,7 +105,7 @@ function(_iree_dispatch_configure_step)
       ${_COMPILE_TOOL} --compile-to=executable-configurations ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS} "${_SRC}" -o "${_CONFIGURED}.new"
     ${_END}
     DEPENDS
-      "${_SRC}"
+      ${_SRC_DEPENDS}
       ${_INPUTS}
       ${_COMPILE_TOOL_DEPENDS}
     WORKING_DIRECTORY "${_SUITE_DIR}"  # where relative paths in flags start, as for `dispatchgen lock`
@@ -180,8 +181,8 @@ endfunction()
 
 # _iree_dispatch_compile_flags()
 #
-# Sets, in the caller's scope, _MODULE_FLAGS to the flags of the suite for what is configured, and _MODULE_INPUTS to the
-# files that they name, with absolute paths: modules are compiled in their own folder. A tuning specification is of no more
+# Sets, in the caller's scope, _MODULE_FLAGS to the flags of the suite for what is configured, and _MODULE_INPUTS to what
+# steps depend on by the files that they name, with absolute paths: modules are compiled in their own folder. A tuning specification is of no more
 # use there.
 function(_iree_dispatch_compile_flags)
   set(_FLAGS "")
@@ -204,6 +205,7 @@ function(_iree_dispatch_compile_flags)
     list(APPEND _FLAGS "${_FLAG}")
   endforeach()
   set(_MODULE_FLAGS "${_FLAGS}" PARENT_SCOPE)
+  _iree_dispatch_depends(_FILES ${_FILES})
   set(_MODULE_INPUTS "${_FILES}" PARENT_SCOPE)
 endfunction()
 

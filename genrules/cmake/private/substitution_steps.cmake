@@ -38,6 +38,7 @@ endfunction()
 # Copies an object: the build tree alone is read later, by relative paths.
 function(_iree_dispatch_prepare_object ID FILE OUTPUT)
   cmake_path(GET OUTPUT FILENAME _NAME)
+  _iree_dispatch_depends(_READ "${FILE}")
   _iree_dispatch_cut_off("${OUTPUT}.stamp" "" "")
   add_custom_command(
     OUTPUT
@@ -49,7 +50,7 @@ function(_iree_dispatch_prepare_object ID FILE OUTPUT)
       "${CMAKE_COMMAND}" -E copy_if_different "${FILE}" "${OUTPUT}"
     ${_END}
     DEPENDS
-      "${FILE}"
+      ${_READ}
     COMMENT "Copying ${_SUB_PLACE}/${_NAME}"
     VERBATIM
   )
@@ -65,6 +66,7 @@ function(_iree_dispatch_prepare_kernel ID FILE OUTPUT)
   _iree_dispatch_object_command("${ID}" "${FILE}" "${_NEW}" "${OUTPUT}")
   _iree_dispatch_values_of("${ID}" _RULE_SUBSTITUTE_INPUTS _READ)
   _iree_dispatch_absolute_paths(_READ _READ)
+  _iree_dispatch_depends(_READ "${FILE}" ${_READ})
   _iree_dispatch_cut_off("${OUTPUT}.stamp" "${_NEW}" "${OUTPUT}")
   add_custom_command(
     OUTPUT
@@ -78,7 +80,6 @@ function(_iree_dispatch_prepare_kernel ID FILE OUTPUT)
       "${CMAKE_COMMAND}" "-DOUTPUT=${_NEW}" -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/check_output.cmake"
     ${_END}
     DEPENDS
-      "${FILE}"
       ${_READ}
     ${_DEPFILE}
     WORKING_DIRECTORY "${_SUITE_DIR}"
@@ -133,6 +134,7 @@ endfunction()
 #
 # Configures the program with a tuning specification. It goes behind the suite's own flags: the last one counts.
 function(_iree_dispatch_prepare_tuning_spec ID FILE OUTPUT)
+  _iree_dispatch_depends(_READ "${FILE}")
   _iree_dispatch_cut_off("${OUTPUT}.stamp" "${OUTPUT}.new" "${OUTPUT}")
   add_custom_command(
     OUTPUT
@@ -145,8 +147,8 @@ function(_iree_dispatch_prepare_tuning_spec ID FILE OUTPUT)
       "--iree-codegen-tuning-spec-path=${FILE}" "${_SRC}" -o "${OUTPUT}.new"
     ${_END}
     DEPENDS
-      "${_SRC}"
-      "${FILE}"
+      ${_SRC_DEPENDS}
+      ${_READ}
       ${_INPUTS}
       ${_COMPILE_TOOL_DEPENDS}
     WORKING_DIRECTORY "${_SUITE_DIR}"
@@ -205,6 +207,7 @@ function(_iree_dispatch_substitute_step ID NAME KIND FILE DISPATCHES)
     set(KIND "object")
   endif()
   set(_STAMP "${_SUB_DIR}/dispatches/${NAME}.stamp")
+  _iree_dispatch_depends(_READ "${FILE}")
   _iree_dispatch_cut_off("${_STAMP}" "" "")
   add_custom_command(
     OUTPUT
@@ -219,7 +222,7 @@ function(_iree_dispatch_substitute_step ID NAME KIND FILE DISPATCHES)
       --iree-compile "${_COMPILER}" ${_FLAGS} -- ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS}
     ${_END}
     DEPENDS
-      "${FILE}"
+      ${_READ}
       ${_ORIGINALS}
       "${_DIR}/dispatches/index.json"
       ${_INPUTS}

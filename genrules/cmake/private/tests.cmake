@@ -125,16 +125,19 @@ function(_iree_dispatch_add_tests NAME KIND TIMING)
     set(_PROGRAM "${_BENCHMARK_TOOL}")
   endif()
   set(_SCRIPT "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/run_benchmark.cmake")
-  # A smoke test is the benchmark tool itself, unless there is more to look at.
-  set(_SMOKE_RUNNER "${_BENCHMARK_TOOL}")
-  if(NOT "${_CHECKS}" STREQUAL "")
-    set(_SMOKE_RUNNER "${CMAKE_COMMAND}" ${_CHECKS} -P "${_SCRIPT}" ${_STAMPS} -- "${_PROGRAM}")
-  endif()
   # The lists may hold escaped semicolons: they are expanded here and never put together again.
-  add_test(
-    NAME "${_PREFIX}/${NAME}/smoke"
-    COMMAND ${_SMOKE_RUNNER} ${_WHAT} "--device=${_DEVICE_URI}" ${_RUN_FLAGS} --benchmark_min_time=1x
-  )
+  if("${_CHECKS}" STREQUAL "")
+    add_test(
+      NAME "${_PREFIX}/${NAME}/smoke"
+      COMMAND "${_BENCHMARK_TOOL}" ${_WHAT} "--device=${_DEVICE_URI}" ${_RUN_FLAGS} --benchmark_min_time=1x
+    )
+  else()
+    add_test(
+      NAME "${_PREFIX}/${NAME}/smoke"
+      COMMAND "${CMAKE_COMMAND}" ${_CHECKS} -P "${_SCRIPT}" ${_STAMPS} --
+        "${_PROGRAM}" ${_WHAT} "--device=${_DEVICE_URI}" ${_RUN_FLAGS} --benchmark_min_time=1x
+    )
+  endif()
   add_test(
     NAME "${_PREFIX}/${NAME}"
     COMMAND "${CMAKE_COMMAND}" "-DRESULT=${_RESULTS}/${_ID}.json" ${_CHECKS} -P "${_SCRIPT}" ${_STAMPS} --
