@@ -43,6 +43,9 @@ _CARRIED = _ARGUMENTS.filter(lambda text: command_refusal(text) is None and "{en
 #: What a file may be called, of all that means something to CMake, shells, Make or Ninja.
 _FILE = "$<x> #1/a $HOME ${HOME} 100% 'q' \"d\" (p) {b} `touch x` & é漢, ~=+!*?@x@.kernel"
 
+#: What a shell expands in a folder with the files `.`, `..` and `b`, and CMake does not quote.
+_EXPANDED = (".?", "[ab]", "-D{a,b}")
+
 _RECORDER = """\
 import json, sys
 with open("recorded.json", "w") as file:
@@ -57,6 +60,7 @@ open(sys.argv[2], "w").close()
 )
 @given(texts=st.lists(_CARRIED, min_size=40, max_size=60))
 def test_arguments_of_commands_arrive_as_they_were(texts: list[str], checkout: Path, generator: Generator) -> None:
+    texts = [*_EXPANDED, *texts]
     kernel = Substitution(
         *("by hand", "by_hand", "object", f"kernels/{_FILE}"),
         selectors=(Selector("a_1"),),
@@ -69,6 +73,7 @@ def test_arguments_of_commands_arrive_as_they_were(texts: list[str], checkout: P
         (folder / "kernels" / _FILE).parent.mkdir(parents=True)
         (folder / "kernels" / _FILE).touch()
         (folder / "recorder.py").write_text(_RECORDER)
+        (folder / "b").touch()
         model = layers_model("m", substitutions=(kernel,))
         project = Project(folder, generator, models=[model], environment={"PYTHONPATH": str(checkout)})
         project.write_layers("m", [4, 4])
