@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -206,6 +207,22 @@ def test_one_substitution_is_run_beside_its_original_only(ran: Ran) -> None:
     assert [each["name"] for each in call["substitutions"]] == ["right"]
     assert again.data["build_failures"] == []
     assert "1 of 2 dispatches, 1 not asked for" in again.result.stdout
+
+
+def test_a_kernel_replaced_by_an_older_file_is_another_one(ran: Ran) -> None:
+    """As `cp -p`, `mv` and `tar` do: Ninja goes by times, and would measure what it built before."""
+    kernel, right = ran.suite / "right.c", (ran.suite / "right.c").read_text()
+    older = kernel.stat().st_mtime - 1000
+    assert run(ran.suite, ran.tools, "--substitution", "right").row("right")["agreement"]["agrees"]
+    try:
+        shutil.copyfile(ran.suite / "wrong.c", kernel)
+        os.utime(kernel, (older, older))
+        row = run(ran.suite, ran.tools, "--substitution", "right").row("right")
+    finally:
+        kernel.write_text(right)
+    assert "binding 2, element 135 (f32): " in row["agreement"]["failure"]
+    cache = (ran.suite / ".dispatchgen" / "build" / "CMakeCache.txt").read_text()
+    assert "\nDISPATCHGEN_HASH_INPUTS:BOOL=ON\n" in cache
 
 
 def test_an_unknown_substitution_is_said(ran: Ran) -> None:
