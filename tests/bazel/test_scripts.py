@@ -62,7 +62,7 @@ def test_a_command_gets_the_output_also_where_its_folder_is_a_link(shell: str, f
     [("exit 3", 3, ""), ("exit 0", 1, "error: the command did not write {output}"), ('mkdir "$0"', 1, "a file: ")],
 )
 def test_a_command_that_writes_no_file_fails(shell: str, folder: Path, command: str, code: int, message: str) -> None:
-    words = [shell, _PRIVATE / "make_object.sh", "linked/", "a.c", "x.o", "sh", "-c", command, "{output}"]
+    words = [shell, f"{_PRIVATE}/make_object.sh", "linked/", "a.c", "x.o", "sh", "-c", command, "{output}"]
     result = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT, check=False)
     assert result.returncode == code
     assert message in result.stderr

@@ -213,7 +213,7 @@ def test_headers_with_unusual_names_are_found_out(
     (project.folder / header).write_text("#define X 1\n")
     project.configure()
     target = "iree-dispatch-prepare-m-host-s"
-    built = [f"Building m/host/substitutions/s/{stem.split()[0]}"]
+    built = ["Building m/host/substitutions/s/s.o"]
     assert project.steps(target) == built
     assert project.steps(target) == []
     time.sleep(1.1)

@@ -157,6 +157,18 @@ def test_labels(built: Project) -> None:
     assert "Total Tests: 3" in built.test("-N", "-L", "^test-type=substitution-check$").stdout
 
 
+def test_objects_do_not_tell_whether_a_whole_model_should_differ(built: Project) -> None:
+    listed = json.loads(built.test("--show-only=json-v1", "-R", "m/host/local-sync/substitutions/.*/model/").stdout)
+    folder = built.build_dir / "m" / "host" / "substitutions"
+    changes = {"edited": f"edited/{SECOND}", "both": f"edited/{SECOND}", "tuned": f"tuned/{FIRST}"}
+    assert {
+        (re.sub(r".*/substitutions/(\w+)/.*", r"\1", test["name"]), word)
+        for test in listed["tests"]
+        for word in test["command"]
+        if word.startswith("-DCHANGES=")
+    } == {(each, f"-DCHANGES={folder}/{module}.vmfb") for each, module in changes.items()}
+
+
 def test_comments_in_substitutes_compile_nothing(built: Project, edit: Path) -> None:
     for name in ("kernels/matmul.c", "kernels/scale.h", "edited.mlir", "spec.mlir"):
         path = edit / name
