@@ -185,6 +185,10 @@ _CALL = "iree_dispatch_benchmark_suite(NAME m_host MODEL m BACKEND host SRC m.ml
             "'s' replaces 'b', which is not among DISPATCHES",
         ),
         ([_CALL.format("DISPATCHES a SUBSTITUTES s=a=source=x s=a=object=y")], "substitution 's' replaces 'a' twice"),
+        (
+            [_CALL.format("DISPATCHES a b SUBSTITUTES s=a=kernel=x s=b=kernel=y OBJECT_COMMANDS s=cc OBJECT_SUFFIX o")],
+            "substitution 's': there is one object of a command, not several: 'x', 'y'",
+        ),
         ([_CALL.format("DISPATCHES a SUBSTITUTES s=a=kernel=a.c")], "OBJECT_COMMANDS and OBJECT_SUFFIX are needed"),
         ([_CALL.format("OBJECT_COMMANDS s=cc")], "OBJECT_COMMANDS 's=cc' does not start with a substitution"),
         ([_CALL.format("COMBINATIONS both")], "combination 'both' is not of the form <id>=<substitution>"),

@@ -182,8 +182,8 @@ endfunction()
 # _iree_dispatch_compile_flags()
 #
 # Sets, in the caller's scope, _MODULE_FLAGS to the flags of the suite for what is configured, and _MODULE_INPUTS to what
-# steps depend on by the files that they name, with absolute paths: modules are compiled in their own folder. A tuning specification is of no more
-# use there.
+# steps depend on by the files that they name, with absolute paths: modules are compiled in their own folder. A tuning
+# specification is of no more use there.
 function(_iree_dispatch_compile_flags)
   set(_FLAGS "")
   set(_FILES "")
