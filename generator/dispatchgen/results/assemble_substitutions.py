@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dispatchgen.extract.schema import Benchmark, Call, Dispatch
+from dispatchgen.extract.schema import Benchmark, Call
 from dispatchgen.results.assemble import Measured
 from dispatchgen.results.schema import SubstitutedDispatch, SubstitutionResult, Timing, WholeModel
 from dispatchgen.results.scope import acting, count_at, is_timed
@@ -49,12 +49,11 @@ def _rows(
         for benchmark in target.dispatch.benchmarks:
             count = count_at(benchmark, call)
             if count != 0:
-                yield _row(target, target.dispatch, benchmark, count, measured, substitute)
+                yield _row(target, benchmark, count, measured, substitute)
 
 
 def _row(
     target: Target,
-    dispatch: Dispatch,
     benchmark: Benchmark,
     count: int | None,
     measured: Measured,
@@ -65,9 +64,9 @@ def _row(
     is_measured = timing is not None or substitute.same is not None
     record = substitute.record
     return SubstitutedDispatch(
-        name=dispatch.name,
+        name=target.dispatch.name,
         benchmark=benchmark.name,
-        operation=dispatch.operation,
+        operation=target.dispatch.operation,
         kind=target.kind,
         file=target.file,
         sha256=None if record is None else record.sha256,

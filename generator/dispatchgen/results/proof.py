@@ -20,9 +20,6 @@ Same = Literal["text", "code"]
 #: The same for people.
 SAME_TEXT = {"text": "the compiler's own kernel, word for word", "code": "compiles to the compiler's own code"}
 
-#: Kinds of substitutes that are objects.
-_OBJECTS = ("object", "kernel")
-
 
 @dataclass(frozen=True)
 class Built:
@@ -122,7 +119,7 @@ def examine_model(built: Built, variant: Variant) -> ExaminedModel:
         target.dispatch.name
         for part in variant.parts
         for target in part.targets
-        if target.kind not in _OBJECTS and built.are_equal(target.dispatch.name, part.id) is False
+        if not target.is_object and built.are_equal(target.dispatch.name, part.id) is False
     ]
     if not differing:
         return ExaminedModel(same=True)

@@ -30,6 +30,11 @@ class Target:
     kind: TargetKind
     file: str  #: Relative to the suite's folder.
 
+    @property
+    def is_object(self) -> bool:
+        """Whether an object replaces it, ready or built from a kernel."""
+        return self.kind in ("object", "kernel")
+
 
 @dataclass(frozen=True)
 class Selected:

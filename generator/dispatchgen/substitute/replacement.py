@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dispatchgen.errors import Place, Problem, SubstitutionError
-from dispatchgen.files import sha256_of
 from dispatchgen.iree import ir
 from dispatchgen.iree.executable import Executable, Phase, read_executables
 from dispatchgen.iree.process import shorten
@@ -123,7 +123,9 @@ def _of_object(substitute: Substitute, original: Original, compiler: Compiler) -
     linked = None
     if object_file.format == "elf":
         name = f"{substitute.recorded} ({substitute.substitution})"
-        linked = LinkedObject(name=name, sha256=sha256_of(substitute.file), symbols=object_file.defined)
+        linked = LinkedObject(
+            name=name, sha256=hashlib.sha256(object_file.data).hexdigest(), symbols=object_file.defined
+        )
     return Replacement(made.text, made.text, made.export_name, found.entry.name, linked, found.target_differences)
 
 

@@ -149,7 +149,7 @@ class _Steps:
 
     def commands(self) -> list[list[str]]:
         """From the user's file to the compiled module, in whose folder they end."""
-        linked = self.target.kind in ("object", "kernel") and self.session.backend.local_backend == "llvm-cpu"
+        linked = self.target.is_object and self.session.backend.local_backend == "llvm-cpu"
         search = ["--iree-hal-executable-object-search-path=.."] if linked else []
         return [
             ["cd", str(self._root)],  # where relative paths in the user's flags and commands start
