@@ -18,12 +18,12 @@ from dispatchgen.errors import ModelError, Problem, ShapeError
 from dispatchgen.extract.calls import calls_of
 from dispatchgen.extract.evaluate import Trace, evaluate
 from dispatchgen.extract.program import Program
-from dispatchgen.extract.scalars import is_integer
 from dispatchgen.extract.signature import signature, suggestion
 from dispatchgen.extract.values import Unknown
 from dispatchgen.iree import ir
 from dispatchgen.iree.configure import configure, source_path
 from dispatchgen.iree.tools import Tools
+from dispatchgen.iree.types import is_integer
 from dispatchgen.manifest.inputs import format_input, parse_input, symbols_of, why_not_a_symbol
 from dispatchgen.manifest.names import MAX_NAME, make_id, show
 from dispatchgen.manifest.schema import DEFAULT_BACKENDS

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dispatchgen.extract.scalars import ScalarType, evaluate, from_bytes, scalar_type, signed, to_bytes, unsigned
+from dispatchgen.extract.scalars import evaluate
 from dispatchgen.extract.values import Unknown
+from dispatchgen.iree.types import ScalarType, from_bytes, scalar_type, signed, to_bytes, unsigned
 
 I64, I32, I8, F32, F64 = (ScalarType(*t) for t in (("i", 64), ("i", 32), ("i", 8), ("f", 32), ("f", 64)))
 u64 = st.integers(0, 2**64 - 1)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dispatchgen.agreement import encoding
-from dispatchgen.agreement.encoding import Numbers
 from dispatchgen.agreement.regions import regions
 from dispatchgen.agreement.spec import CheckedBenchmark, CheckedBinding, Output
+from dispatchgen.buffers import encoding
+from dispatchgen.buffers.encoding import Numbers
 
 
 @dataclass(frozen=True)

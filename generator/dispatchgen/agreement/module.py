@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from textwrap import indent
 
-from dispatchgen.agreement import elements, uses
 from dispatchgen.agreement.spec import GUARD, CheckedBenchmark, CheckedBinding, CheckSpec, Piece, Which, outputs
+from dispatchgen.buffers import elements, uses
 from dispatchgen.extract import commands
 from dispatchgen.extract.schema import Benchmark, Dispatch
 from dispatchgen.iree import ir

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dispatchgen.agreement import encoding
 from dispatchgen.agreement.spec import CheckedBenchmark, CheckedBinding, Piece
+from dispatchgen.buffers import encoding
 
 #: What the bytes around a binding hold.
 _GUARD_BYTE = b"\x5a"

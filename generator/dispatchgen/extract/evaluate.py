@@ -10,9 +10,9 @@ from dispatchgen.extract import inputs
 from dispatchgen.extract.evaluator import Dispatched, Evaluator, Handler, Stop, arguments_and_results
 from dispatchgen.extract.host_ops import HOST_OPS
 from dispatchgen.extract.program import Program
-from dispatchgen.extract.scalars import scalar_type
 from dispatchgen.extract.stream_ops import STREAM_OPS
 from dispatchgen.extract.values import HostValue, Unknown
+from dispatchgen.iree.types import scalar_type
 
 HANDLERS: Mapping[str, Handler] = {**HOST_OPS, **STREAM_OPS}
 

@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 from dispatchgen.extract import scalars
 from dispatchgen.extract.program import Program
-from dispatchgen.extract.scalars import ScalarType, scalar_type
 from dispatchgen.extract.values import HostValue, Resource, Storage, Unknown
-from dispatchgen.iree import ir
+from dispatchgen.iree import ir, types
+from dispatchgen.iree.types import ScalarType, scalar_type
 
 #: Operations evaluated per call of a program; a loop that has not ended by then is taken for one that never does.
 STEP_LIMIT = 2_000_000
@@ -292,8 +292,7 @@ def _case_values(op: Op) -> list[int]:
     if "case_values" not in op.operation.attributes:
         return []
     return [
-        scalars.unsigned(int(value), bits)
-        for value in mlir.DenseIntElementsAttr(op.operation.attributes["case_values"])
+        types.unsigned(int(value), bits) for value in mlir.DenseIntElementsAttr(op.operation.attributes["case_values"])
     ]
 
 
@@ -325,5 +324,5 @@ def _attribute_value(attribute: ir.Attribute, type_: ScalarType | None) -> int |
     from iree.compiler import ir as mlir
 
     if type_ is not None and isinstance(attribute, (mlir.IntegerAttr, mlir.BoolAttr)):
-        return scalars.unsigned(int(attribute.value), type_.bits)
+        return types.unsigned(int(attribute.value), type_.bits)
     return float(attribute.value) if isinstance(attribute, mlir.FloatAttr) else None

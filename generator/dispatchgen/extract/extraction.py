@@ -13,9 +13,9 @@ from dispatchgen.extract import emit, names
 from dispatchgen.extract.evaluate import Trace, evaluate
 from dispatchgen.extract.evaluator import Dispatched
 from dispatchgen.extract.program import Export, Program
-from dispatchgen.extract.scalars import scalar_type
 from dispatchgen.extract.schema import INITIALIZER, BackendDispatches, Benchmark, Call, Dispatch, Skipped
 from dispatchgen.extract.values import HostValue, Unknown
+from dispatchgen.iree.types import scalar_type
 from dispatchgen.manifest.suite import STATIC
 
 #: How many calls that the program rejects are told of.

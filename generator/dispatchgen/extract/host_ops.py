@@ -9,7 +9,7 @@ from dispatchgen.errors import Problem, ShapeError
 from dispatchgen.extract import scalars
 from dispatchgen.extract.evaluator import Evaluator, Frame, Handler, Op, forget
 from dispatchgen.extract.values import BufferView, HostValue, Resource, Storage, Unknown
-from dispatchgen.iree import ir
+from dispatchgen.iree import ir, types
 
 
 def _call(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:
@@ -97,7 +97,7 @@ def _align(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  
         if isinstance(operand, Unknown):
             return [operand]
     assert isinstance(value, int) and isinstance(alignment, int)
-    return [scalars.unsigned(-(-value // alignment) * alignment, 64) if alignment else Unknown("util.align to 0")]
+    return [types.unsigned(-(-value // alignment) * alignment, 64) if alignment else Unknown("util.align to 0")]
 
 
 def _dim(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
@@ -134,12 +134,12 @@ def _affine(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]: 
         value = frame[operand]
         if not isinstance(value, int):
             return [value if isinstance(value, Unknown) else Unknown(f"the operation {op.name}")]
-        values.append(scalars.signed(value, 64))
+        values.append(types.signed(value, 64))
     results = scalars.evaluate_affine(op.operation.attributes["map"].value, values)
     if isinstance(results, Unknown):
         return [results]
     value = {"affine.min": min(results), "affine.max": max(results)}.get(op.name, results[0])
-    return [scalars.unsigned(value, 64)]
+    return [types.unsigned(value, 64)]
 
 
 HOST_OPS: Mapping[str, Handler] = {

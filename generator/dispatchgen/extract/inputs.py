@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dispatchgen.errors import ModelError, Problem
-from dispatchgen.extract import scalars
-from dispatchgen.extract.scalars import scalar_type
 from dispatchgen.extract.values import BufferView
+from dispatchgen.iree import types
+from dispatchgen.iree.types import scalar_type
 from dispatchgen.manifest.suite import Input, Shape
 
 
@@ -88,6 +88,6 @@ def _contents(name: str, dims: Sequence[int], element: str, data: Sequence[int |
     if type_ is None:
         return None
     try:
-        return b"".join(scalars.to_bytes(value, type_) for value in data)
+        return b"".join(types.to_bytes(value, type_) for value in data)
     except ValueError:
         return None

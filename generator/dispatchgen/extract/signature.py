@@ -10,8 +10,8 @@ from itertools import chain, count
 
 from dispatchgen.extract.evaluator import arguments_and_results
 from dispatchgen.extract.program import Program
-from dispatchgen.extract.scalars import is_integer, scalar_type
 from dispatchgen.iree import ir
+from dispatchgen.iree.types import is_integer, scalar_type
 from dispatchgen.manifest.inputs import format_input
 from dispatchgen.manifest.suite import Input
 

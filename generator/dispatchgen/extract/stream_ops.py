@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dispatchgen.extract import scalars
 from dispatchgen.extract.evaluator import Dispatched, Evaluator, Frame, Handler, Op, forget
 from dispatchgen.extract.names import operation_of
-from dispatchgen.extract.scalars import ScalarType, scalar_type
 from dispatchgen.extract.values import BufferView, HostValue, Resource, Storage, Unknown
-from dispatchgen.iree import ir
+from dispatchgen.iree import ir, types
+from dispatchgen.iree.types import ScalarType, scalar_type
 
 #: `#stream.resource_access`: bit of an access that writes.
 _WRITES = 2
@@ -94,7 +93,7 @@ def _load(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  #
     if isinstance(data, Unknown):
         return [data if data.reason.startswith(op.name) else Unknown(f"{op.name} of {data.reason}")]
     try:
-        return [scalars.from_bytes(data, type_)]
+        return [types.from_bytes(data, type_)]
     except ValueError as error:
         return [Unknown(str(error))]
 
@@ -115,7 +114,7 @@ def _pattern(value: HostValue, type_: ScalarType) -> bytes | Unknown:
         return value
     assert isinstance(value, (int, float))
     try:
-        return scalars.to_bytes(value, type_)
+        return types.to_bytes(value, type_)
     except ValueError as error:
         return Unknown(str(error))
 

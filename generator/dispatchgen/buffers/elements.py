@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dispatchgen.extract.scalars import scalar_type, unsigned
 from dispatchgen.iree import ir
 from dispatchgen.iree.executable import element_of
+from dispatchgen.iree.types import scalar_type, unsigned
 
 
 def pieces(executable: ir.Operation, binding: int, constants: Sequence[int]) -> list[tuple[int, str]]:

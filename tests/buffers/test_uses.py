@@ -8,7 +8,7 @@ import pytest
 
 import support
 from configured import Configured
-from dispatchgen.agreement.uses import Source, bound_of, bounds
+from dispatchgen.buffers.uses import Source, bound_of, bounds
 from dispatchgen.iree import ir
 
 #: How `rows.mlir` makes a position of what it loads, and other ways.

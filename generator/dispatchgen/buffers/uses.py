@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from dispatchgen.extract.scalars import is_integer, scalar_type
 from dispatchgen.iree import ir
 from dispatchgen.iree.executable import element_of
+from dispatchgen.iree.types import is_integer, scalar_type
 
 _SUBSPAN = "hal.interface.binding.subspan"
 _INDEX_CASTS = ("arith.index_cast", "arith.index_castui")

@@ -9,7 +9,7 @@ import pytest
 
 import support
 from configured import Configured
-from dispatchgen.agreement import elements
+from dispatchgen.buffers import elements
 from dispatchgen.iree import ir
 
 Kernels = Mapping[str, ir.Operation]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dispatchgen.agreement import encoding
+from dispatchgen.buffers import encoding
 
 _SMALL = {
     "f8E4M3FN": ml_dtypes.float8_e4m3fn,
