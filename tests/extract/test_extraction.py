@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -15,10 +14,10 @@ from hypothesis import strategies as st
 
 from configured import Configured
 from dispatchgen.errors import ModelError, ShapeError
-from dispatchgen.extract import emit, evaluator
+from dispatchgen.extract import evaluator
 from dispatchgen.extract.extraction import Extraction, extract
 from dispatchgen.extract.program import Program
-from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call
+from dispatchgen.extract.schema import BackendDispatches, Call
 from dispatchgen.iree import ir
 from dispatchgen.manifest.suite import STATIC
 
@@ -266,28 +265,6 @@ def test_index_operands_stay_in_bounds_whatever_ran_before(
     assert dispatch.written == (False, False, True)
     names = [benchmark.name for benchmark in dispatch.benchmarks]
     assert run_benchmarks(configured, text, tmp_path) == names
-
-
-@given(data=st.data())
-def test_read_and_written_bindings_never_share_memory(data: st.DataObject) -> None:
-
-    written = data.draw(st.lists(st.booleans(), min_size=1, max_size=4))
-    lengths = data.draw(
-        st.lists(st.lists(st.integers(0, 5000), min_size=len(written), max_size=len(written)), min_size=1, max_size=3)
-    )
-    found = [
-        Benchmark(name=f"b{i}", workload=(), constants=(), bindings=tuple(each), counts={})
-        for i, each in enumerate(lengths)
-    ]
-    read_size = max(emit._size(b, written, False) for b in found)
-    total = read_size + max(emit._size(b, written, True) for b in found)
-    for benchmark in found:
-        spans = list(zip(emit._offsets(benchmark, written, read_size), benchmark.bindings, written, strict=True))
-        for offset, length, is_written in spans:
-            assert offset % 256 == 0 and offset + length <= total
-            assert (offset >= read_size) if is_written else (offset + length <= read_size)
-        ordered = sorted((offset, length) for offset, length, _ in spans if length)
-        assert all(a + size <= b for (a, size), (b, _) in itertools.pairwise(ordered))
 
 
 @given(st.text())

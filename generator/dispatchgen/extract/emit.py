@@ -2,8 +2,7 @@
 
 The form is that of IREE's own dump pass (`iree-hal-dump-executable-benchmarks`): `iree-benchmark-module` recognises
 functions with `iree.reflection = {iree.benchmark = "dispatch"}` that take the number of dispatches as an i32. Unlike
-there, all functions share one buffer, and the buffer is filled. It has two parts: bindings that are only read lie in
-the first, which no function ever writes, so that an index operand stays zero and in bounds whatever ran before.
+there, all functions share one buffer (`layout`), and the buffer is filled.
 """
 # ruff: noqa: E501 (IR is written one operation per line)
 
@@ -13,6 +12,7 @@ from collections.abc import Sequence
 from textwrap import indent
 
 from dispatchgen.extract import commands
+from dispatchgen.extract.layout import layout_of
 from dispatchgen.extract.program import Export
 from dispatchgen.extract.schema import Benchmark
 from dispatchgen.iree import ir
@@ -20,9 +20,6 @@ from dispatchgen.iree.executable import limit_alignments
 from dispatchgen.iree.ir import symbol_text
 from dispatchgen.iree.resources import module_of, operation_asm
 from dispatchgen.iree.symbols import rename_symbols
-
-#: Alignment of bindings in the buffer, in bytes: the largest that IREE's devices ask for.
-_ALIGNMENT = 256
 
 
 def executable_text(export: Export, executable_name: str, export_name: str) -> str:
@@ -46,35 +43,11 @@ def benchmark_module(
     executable = f"{name}_executable"
     target = f"@{executable}::{symbol_text(export.variant)}::@{name}"
     device_symbol = symbol_text(ir.symbol(device))
-    read_size = max((_size(benchmark, written, False) for benchmark in benchmarks), default=0)
-    write_size = max((_size(benchmark, written, True) for benchmark in benchmarks), default=0)
+    layout = layout_of(written, benchmarks)
     parts = [device.get_asm(use_local_scope=True), executable_text(export, executable, name)]
-    parts.append(_buffer(device_symbol, max(read_size + write_size, _ALIGNMENT)))
-    parts += [
-        _function(benchmark, _offsets(benchmark, written, read_size), executable, target, device_symbol)
-        for benchmark in benchmarks
-    ]
+    parts.append(_buffer(device_symbol, layout.size))
+    parts += [_function(benchmark, layout.offsets, executable, target, device_symbol) for benchmark in benchmarks]
     return module_of(parts)
-
-
-def _aligned(size: int) -> int:
-    return -(-size // _ALIGNMENT) * _ALIGNMENT
-
-
-def _size(benchmark: Benchmark, written: Sequence[bool], of_written: bool) -> int:
-    """Bytes that the read or the written bindings of a benchmark take."""
-    lengths = zip(benchmark.bindings, written, strict=True)
-    return sum(_aligned(length) for length, is_written in lengths if is_written is of_written)
-
-
-def _offsets(benchmark: Benchmark, written: Sequence[bool], read_size: int) -> list[int]:
-    """Where each binding of a benchmark lies in the buffer."""
-    next_offset = {False: 0, True: read_size}
-    offsets = []
-    for length, is_written in zip(benchmark.bindings, written, strict=True):
-        offsets.append(next_offset[is_written])
-        next_offset[is_written] += _aligned(length)
-    return offsets
 
 
 def _buffer(device: str, size: int) -> str:

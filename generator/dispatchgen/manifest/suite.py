@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from dispatchgen.manifest.fills import DataSettings, Fill
+
 Bindings = Literal["isolated", "fused"]
 #: What a build does where the dispatches of a model are no longer those of its lock.
 Drift = Literal["error", "allow"]
@@ -66,8 +68,9 @@ class Input:
 
     element: str  #: `f32`, `i64`, `bf16`, `index`...
     dims: tuple[int | str, ...] | None
-    #: The values: one (repeated) or all of them in row-major order; a string is a symbol. None: zeros.
+    #: The values: one (repeated) or all of them in row-major order; a string is a symbol. None: `fill` says.
     data: tuple[int | float | str, ...] | None = None
+    fill: Fill | None = None  #: What it holds where no values are given; None: zeros.
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,23 @@ class Shape:
 
     label: str  #: `[A-Za-z0-9_]+`, e.g. `B42` or `static`.
     symbols: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AutoShapes:
+    """Shapes that are chosen when the lock is made, from the ranges that the program states."""
+
+    limit: int  #: How many at most.
+    symbols: Mapping[str, int] = field(default_factory=dict)  #: Sizes that are fixed.
+
+
+@dataclass(frozen=True)
+class ProfileShapes:
+    """Sizes that a profile holds: what dispatches were run with in a recorded run, and how often."""
+
+    file: str  #: POSIX path relative to the suite's folder.
+    label: str  #: `[A-Za-z0-9_]+`, stands for a shape in the names of benchmarks and calls.
+    top: int | None = None  #: The most frequent sizes of each dispatch only, so many; None: all.
 
 
 @dataclass(frozen=True)
@@ -141,6 +161,11 @@ class Model:
     #: an empty mapping: the types are read from the program.
     inputs: Mapping[str | None, tuple[Input, ...]] = field(default_factory=dict)
     shapes: tuple[Shape, ...] = (Shape(STATIC),)
+    auto: AutoShapes | None = None  #: More shapes, from the program.
+    profiles: tuple[ProfileShapes, ...] = ()  #: More benchmarks, from recorded runs.
+    #: Sizes that only the device computes, by the name of what computes them: a size, or a symbol.
+    overrides: Mapping[str, int | str] = field(default_factory=dict)
+    data: DataSettings = field(default_factory=DataSettings)
     backends: tuple[str, ...] = ()  #: Ids of backends.
     #: Flags of this model per backend id (model-wide flags first), to be added to the backend's own.
     compile_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dispatchgen.extract.layout import layout_of
+from dispatchgen.extract.schema import Benchmark
+
+
+@given(data=st.data())
+def test_bindings_never_share_memory(data: st.DataObject) -> None:
+    written = data.draw(st.lists(st.booleans(), max_size=4))
+    lengths = data.draw(
+        st.lists(st.lists(st.integers(0, 5000), min_size=len(written), max_size=len(written)), min_size=1, max_size=3)
+    )
+    benchmarks = [
+        Benchmark(name=f"b{i}", workload=(), constants=(), bindings=tuple(each), counts={})
+        for i, each in enumerate(lengths)
+    ]
+    layout = layout_of(written, benchmarks)
+    assert all(offset % 256 == 0 for offset in layout.offsets)
+    for benchmark in benchmarks:
+        assert all(a <= b for a, b in zip(benchmark.bindings, layout.capacities, strict=True))
+    spans = sorted(zip(layout.offsets, layout.capacities, written, strict=True))
+    assert all(a + size <= b for (a, size, _), (b, _, _) in itertools.pairwise(span for span in spans if span[1]))
+    assert all(offset + size <= layout.size for offset, size, _ in spans)
+    assert layout.size > 0
+    # What is only read lies in front of all that is written.
+    read = [offset + size for offset, size, is_written in spans if not is_written]
+    assert all(offset >= max(read, default=0) for offset, size, is_written in spans if is_written and size)
