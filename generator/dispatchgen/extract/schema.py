@@ -41,6 +41,9 @@ class Dispatch(Data):
     export: str = Field(description="IREE's symbol of the export.")
     content: str = Field(description="SHA-256 of the executable with its symbols made stable.")
     written: tuple[bool, ...] = Field(description="Which bindings the dispatch may write.")
+    archive: bool = Field(
+        default=False, description="Whether data lies beside its benchmark module, in `<dispatch>.irpa`."
+    )
     benchmarks: tuple[Benchmark, ...]
 
 
