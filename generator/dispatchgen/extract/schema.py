@@ -65,6 +65,16 @@ class Call(Data):
     shape: str = Field(description="Label of the shape.")
     symbols: dict[str, int]
     inputs: tuple[str, ...] = Field(description="Values of `--input=`, in order.")
+    files: tuple[str, ...] = Field(
+        default=(),
+        description="Names of the files that `inputs` hold as `@<name>`: the build's extraction step writes them beside "
+        "the flag file.",
+    )
+
+    @property
+    def is_run(self) -> bool:
+        """Whether the whole model is called: not for sizes that a profile holds, which belong to no one call."""
+        return self.function != ""
 
 
 class BackendDispatches(Data):

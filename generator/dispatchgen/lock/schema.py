@@ -27,6 +27,11 @@ class Lock(Data):
     entry: str | None = Field(
         description="The entry function that the manifest names; null: every public function that dispatches is one."
     )
+    files: tuple[str, ...] = Field(
+        default=(),
+        description="Files that the build's extraction step reads besides, sorted: of data, and profiles. Paths are "
+        "relative to the suite's folder.",
+    )
     calls: tuple[Call, ...] = Field(
         description="Every call of the model that is benchmarked: each function at each shape."
     )
