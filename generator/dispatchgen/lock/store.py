@@ -77,8 +77,11 @@ def locks_of_no_model(suite: Suite) -> list[Path]:
 
 def lock_text(lock: Lock) -> str:
     """The text of a lock file. The digest that `lock` carries is not used: it is computed."""
-    data = lock.model_dump(mode="json", exclude={"digest"})
-    head = {"version": data.pop("version"), "model": data.pop("model"), "digest": ""}
+    # What most locks have nothing to say of is left out, but never what is skipped.
+    data = lock.model_dump(mode="json", exclude={"version", "digest"}, exclude_defaults=True)
+    for dispatches in data["backends"].values():
+        dispatches |= {key: dispatches.pop(key, []) for key in ("skipped", "uncounted")}
+    head = {"version": lock.version, "model": data.pop("model"), "digest": ""}
     text = canonical_json({**head, **_sorted(data)})
     return _DIGEST.sub(f'\n  "digest": "{_digest_of(text)}"', text, count=1)
 
