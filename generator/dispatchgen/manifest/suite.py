@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from dispatchgen.manifest.fills import DataSettings, Fill
+from dispatchgen.manifest.fills import DataSettings, File, Fill
 
 Bindings = Literal["isolated", "fused"]
 #: What a build does where the dispatches of a model are no longer those of its lock.
@@ -178,6 +178,14 @@ class Model:
     substitutions: tuple[Substitution, ...] = ()
     combinations: tuple[Combination, ...] = ()
     line: int | None = None  #: 1-based line of the model in the manifest, for messages.
+
+    @property
+    def data_files(self) -> tuple[str, ...]:
+        """The files of the suite that tell what buffers hold, and the profiles: sorted paths, as fills have them."""
+        fills = [self.data.default, *(binding.fill for binding in self.data.bindings)]
+        fills += [each.fill for inputs in self.inputs.values() for each in inputs if each.fill is not None]
+        files = {fill.path for fill in fills if isinstance(fill, File)}
+        return tuple(sorted(files | {profile.file for profile in self.profiles}))
 
 
 @dataclass(frozen=True)
