@@ -152,7 +152,10 @@ class Evaluator:
                 self.globals[ir.symbol_ref(store.attributes["global"])[0]] = reason
 
     def run_region(self, region: ir.Operation, arguments: Sequence[HostValue]) -> Sequence[HostValue]:
-        """Runs a region of basic blocks from its entry to a return and gives the operands of that."""
+        """Runs a region of basic blocks from its entry to a return and gives the operands of that.
+
+        Raises Stopped where it cannot be run to its end.
+        """
         block = region.blocks[0]
         op = self.ops(block)[0]
         frame: Frame = {}
@@ -165,7 +168,7 @@ class Evaluator:
                     self.run_op(op, frame)
                 op = terminator
                 self._count_step()
-                if op.name == "util.return":
+                if op.name in ("util.return", "hal.return"):
                     return [frame[value] for value in op.operands]
                 block, arguments = _branch(op, frame)
         except Stopped as stop:

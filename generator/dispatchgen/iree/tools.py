@@ -30,6 +30,7 @@ _WHEELS = {
     "iree-compile": ("iree-base-compiler", "iree.compiler", "_mlir_libs"),
     "iree-benchmark-module": ("iree-base-runtime", "iree._runtime_libs", ""),
     "iree-run-module": ("iree-base-runtime", "iree._runtime_libs", ""),
+    "iree-benchmark-executable": ("iree-base-runtime", "iree._runtime_libs", ""),
 }
 #: Folders of IREE's wheels that hold programs: the compiler's, inside its package, and the runtime's package itself.
 _PROGRAM_FOLDERS = ("_mlir_libs", "_runtime_libs")
@@ -62,7 +63,7 @@ def find_tools(host_bin_dir: Path | None = None) -> Tools:
     Raises:
       ToolError: programs are missing (each is named, with the places), or the compiler is older than MINIMUM_VERSION.
     """
-    paths = _find(_WHEELS, host_bin_dir)
+    paths = find_programs(("iree-compile", "iree-benchmark-module", "iree-run-module"), host_bin_dir)
     compiler = _compiler_tools(paths["iree-compile"])
     return Tools(
         **vars(compiler),
@@ -73,10 +74,11 @@ def find_tools(host_bin_dir: Path | None = None) -> Tools:
 
 def find_compiler_tools(host_bin_dir: Path | None = None) -> CompilerTools:
     """Finds iree-compile, as `find_tools` does. Raises ToolError."""
-    return _compiler_tools(_find(("iree-compile",), host_bin_dir)["iree-compile"])
+    return _compiler_tools(find_programs(("iree-compile",), host_bin_dir)["iree-compile"])
 
 
-def _find(programs: Iterable[str], host_bin_dir: Path | None) -> dict[str, Path]:
+def find_programs(programs: Iterable[str], host_bin_dir: Path | None = None) -> dict[str, Path]:
+    """The paths of some of IREE's programs, by name, found as `find_tools` does. Raises ToolError with all missing."""
     folder = explicit_folder(host_bin_dir)
     found = {program: find_program(program, folder) for program in programs}
     problems = [missing(program, folder) for program, path in found.items() if path is None]
