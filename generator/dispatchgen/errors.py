@@ -75,6 +75,10 @@ class LockError(DispatchgenError):
     """A lock file cannot be read: another version, edited by hand, not JSON."""
 
 
+class ProfileError(DispatchgenError):
+    """A profile or a recording cannot be read, or is not of the model that it is used for."""
+
+
 class ToolError(DispatchgenError):
     """A program that dispatchgen needs is missing, too old, failed, crashed or ran past its time limit."""
 

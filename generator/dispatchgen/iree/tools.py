@@ -31,6 +31,7 @@ _WHEELS = {
     "iree-benchmark-module": ("iree-base-runtime", "iree._runtime_libs", ""),
     "iree-run-module": ("iree-base-runtime", "iree._runtime_libs", ""),
     "iree-benchmark-executable": ("iree-base-runtime", "iree._runtime_libs", ""),
+    "iree-dump-replay": ("iree-base-runtime", "iree._runtime_libs", ""),
 }
 #: Folders of IREE's wheels that hold programs: the compiler's, inside its package, and the runtime's package itself.
 _PROGRAM_FOLDERS = ("_mlir_libs", "_runtime_libs")
