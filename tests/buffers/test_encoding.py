@@ -41,33 +41,31 @@ def test_bfloat_is_read(data: bytes) -> None:
     assert np.array_equal(encoding.decode("bf16", data), expected, equal_nan=True)
 
 
-@pytest.mark.parametrize("element", _ALL)
-@given(length=st.integers(0, 200), seed=st.integers(0, 5))
-def test_random_elements_are_small_and_come_again(element: str, length: int, seed: int) -> None:
+@pytest.mark.parametrize("element", [*_SMALL, "bf16"])
+@given(numbers=st.lists(st.floats(-200, 200), min_size=1, max_size=8))
+def test_floats_are_rounded(element: str, numbers: list[float]) -> None:
+    type_ = _SMALL.get(element, ml_dtypes.bfloat16)
+    values = np.arange(256, dtype="u1").view(type_).astype("f8") if element in _SMALL else np.array([1e38])
+    limit = values[np.isfinite(values)].max()
+    clipped = np.clip(np.array(numbers), -limit, limit)
+    written = encoding.decode(element, encoding.encode(element, clipped))
+    nearest = clipped.astype("f4").astype(type_).astype("f8")
+    # Of two that are as near, any may be taken.
+    assert np.allclose(np.abs(written - clipped), np.abs(nearest - clipped), rtol=1e-6, atol=0)
+
+
+def test_a_bfloat_that_is_not_a_number_stays_so() -> None:
+    written = encoding.decode("bf16", encoding.encode("bf16", np.array([np.nan, np.inf, 1e39, -1.5])))
+    assert np.array_equal(written, [np.nan, np.inf, np.inf, -1.5], equal_nan=True)
+
+
+@pytest.mark.parametrize("element", ["i4", "i8", "i16", "i32", "i64", "index"])
+def test_integers_are_masked(element: str) -> None:
     bits = encoding.element_bits(element)
     assert bits is not None
-    length -= length % max(bits // 8, 1)
-    data = encoding.random_bytes(element, length, (seed, 7))
-    assert len(data) == length
-    assert data == encoding.random_bytes(element, length, (seed, 7))
-    numbers = encoding.decode(element, data)
-    assert len(numbers) == length * 8 // bits
-    if encoding.is_integer(element):
-        assert 0 not in numbers
-        assert all(number in range(16) if element == "i4" else abs(number) <= 8 for number in numbers)
-    else:
-        assert all(abs(part) <= 1 for number in numbers for part in (number.real, number.imag))
-
-
-def test_other_seeds_give_other_elements() -> None:
-    assert len({encoding.random_bytes("f32", 64, (binding, 0)) for binding in range(20)}) == 20
-
-
-@pytest.mark.parametrize("element", ["i4", "i8", "i64", "index"])
-@pytest.mark.parametrize("bound", [1, 2, 7])
-def test_bounded_integers_are_all_that_are_below(element: str, bound: int) -> None:
-    numbers = encoding.decode(element, encoding.bounded_bytes(element, 512, (1,), bound))
-    assert set(numbers) == set(range(bound))
+    numbers = np.array([-1, 1, -2, 5], "i8")
+    written = encoding.decode(element, encoding.encode(element, numbers))
+    assert [number % (1 << bits) for number in map(int, written)] == [number % (1 << bits) for number in (-1, 1, -2, 5)]
 
 
 def test_an_unknown_type_has_no_size() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dispatchgen.agreement.spec import CheckedBenchmark, CheckedBinding, Piece
-from dispatchgen.buffers import encoding
+from dispatchgen.buffers import encoding, seeded
 
 #: What the bytes around a binding hold.
 _GUARD_BYTE = b"\x5a"
@@ -53,8 +53,8 @@ def _contents(region: Region, binding: int) -> bytes:
     if piece is None or piece.bound == 1:
         return bytes(length)
     if piece.bound is not None:
-        return encoding.bounded_bytes(piece.element, length, seed, piece.bound)
-    return encoding.random_bytes(piece.element, length, seed)
+        return seeded.range_bytes(piece.element, length, seed, 0, piece.bound - 1)
+    return seeded.random_bytes(piece.element, length, seed)
 
 
 def zeros(benchmark: CheckedBenchmark) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The bytes of elements as IREE keeps them in buffers: seeded ones for kernels, and numbers from what they wrote.
+"""The bytes of elements as IREE keeps them in buffers, from numbers and back.
 
 Little-endian; elements of less than a byte are packed, the first in the low bits.
 """
@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 Numbers: TypeAlias = npt.NDArray[Any]
-
-#: Random integers. Small, so that sums of products stay exact and `i4` holds them; not 0, which may be a divisor.
-_INTEGERS = np.array([*range(-8, 0), *range(1, 8)])
 
 _NUMPY: Mapping[str, np.dtype[Any]] = {
     "f16": np.dtype("<f2"),
@@ -71,30 +68,34 @@ def decode(element: str, data: bytes) -> Numbers:
     return table[numbers]
 
 
-def random_bytes(element: str, length: int, seed: Sequence[int]) -> bytes:
-    """Elements for `length` bytes: floats in [-1, 1], small integers. Equal seeds give equal bytes."""
-    generator = np.random.default_rng(seed)
-    count = length * 8 // _bits(element)
-    if is_integer(element):
-        integers: Numbers = generator.choice(_INTEGERS, count)
-        return _packed(integers & 0xF) if element == "i4" else integers.astype(_NUMPY[element]).tobytes()
-    if _SMALL_FLOAT.fullmatch(element):
-        codes = generator.choice(np.flatnonzero(np.abs(_small_floats(element)) <= 1), count)
-        return _packed(codes) if _bits(element) == 4 else codes.astype(np.uint8).tobytes()
+@np.errstate(over="ignore")  # what is too large is infinite
+def encode(element: str, numbers: Numbers) -> bytes:
+    """The bytes of numbers: integers are masked to the type's width, floats are rounded."""
+    if element == "i4":
+        return _packed(numbers.astype("i8") & 0xF)
     if element == "bf16":
-        halves = generator.uniform(-1, 1, count).astype("<f4").view("<u4") >> 16
-        return halves.astype("<u2").tobytes()
-    numbers: Numbers = generator.uniform(-1, 1, count)
-    if element.startswith("complex"):
-        numbers = numbers + 1j * generator.uniform(-1, 1, count)
+        return _bf16(numbers.astype("<f4")).tobytes()
+    if _SMALL_FLOAT.fullmatch(element):
+        codes = _nearest_codes(element, numbers)
+        return _packed(codes) if _bits(element) == 4 else codes.astype(np.uint8).tobytes()
     return numbers.astype(_NUMPY[element]).tobytes()
 
 
-def bounded_bytes(element: str, length: int, seed: Sequence[int], bound: int) -> bytes:
-    """Integers from 0 to below `bound` for `length` bytes. Equal seeds give equal bytes."""
-    bits = _bits(element)
-    numbers: Numbers = np.random.default_rng(seed).integers(0, bound, length * 8 // bits)
-    return _packed(numbers) if bits == 4 else numbers.astype(_NUMPY[element]).tobytes()
+def _bf16(numbers: Numbers) -> Numbers:
+    """The upper halves of f32 numbers, rounded to the nearest, ties to even; NaN stays NaN."""
+    bits = numbers.view("<u4").astype("u8")
+    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+    return np.where(np.isnan(numbers), bits >> 16 | 0x40, rounded).astype("<u2")
+
+
+def _nearest_codes(element: str, numbers: Numbers) -> Numbers:
+    """The codes of a small float type whose values are nearest; of what is too large, the largest finite one's."""
+    table = _small_floats(element)
+    codes = np.flatnonzero(np.isfinite(table))
+    codes = codes[np.argsort(table[codes], kind="stable")]
+    values = table[codes]
+    above = np.clip(np.searchsorted(values, numbers), 1, len(values) - 1)
+    return codes[np.where(numbers - values[above - 1] <= values[above] - numbers, above - 1, above)]
 
 
 def _bits(element: str) -> int:

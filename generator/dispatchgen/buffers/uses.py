@@ -13,6 +13,8 @@ from dispatchgen.iree import ir
 from dispatchgen.iree.executable import element_of
 from dispatchgen.iree.types import is_integer, scalar_type
 
+#: The bound of positions of which it is not known how many there are: 0 alone is right.
+UNKNOWN_BOUND = 0
 _SUBSPAN = "hal.interface.binding.subspan"
 _INDEX_CASTS = ("arith.index_cast", "arith.index_castui")
 _SHIFTS = ("arith.shli", "arith.shrsi", "arith.shrui")
