@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from dispatchgen.errors import ModelError, Place, Problem
 from dispatchgen.extract import inputs
@@ -11,6 +12,7 @@ from dispatchgen.extract.names import numbered
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import Call
 from dispatchgen.extract.signature import Argument, signature, suggestion
+from dispatchgen.manifest.inputs import format_input
 from dispatchgen.manifest.names import make_label, nearest
 from dispatchgen.manifest.suite import Input, Model, Shape
 
@@ -42,11 +44,19 @@ def calls_of(program: Program, model: Model) -> tuple[Call, ...]:
                     shape=shape.label,
                     symbols=dict(shape.symbols),
                     inputs=tuple(str(inputs.bind(value, shape)) for value in values),
+                    symbolic=_symbolic(values) if shape.symbols else (),
                 )
             )
     if problems:
         raise ModelError(*dict.fromkeys(problems))  # each once, at however many shapes it is found
     return tuple(calls)
+
+
+def _symbolic(values: Sequence[Input]) -> tuple[str, ...]:
+    """Inputs with their symbols; the values of scalars are kept, which may be sizes."""
+    return tuple(
+        format_input(replace(value, fill=None, data=value.data if value.dims is None else None)) for value in values
+    )
 
 
 def _prefixes(entries: Sequence[str]) -> dict[str, str]:

@@ -31,6 +31,14 @@ class Benchmark(Data):
     )
 
 
+class Parameterized(Data):
+    """A function of a dispatch's benchmark module that takes the sizes of the model, and runs the dispatch with them."""
+
+    name: str = Field(description="The function's name, `[A-Za-z0-9_]+`.")
+    function: str = Field(description="The entry function whose arithmetic it has.")
+    symbols: tuple[str, ...] = Field(description="The symbols whose sizes it takes, in order, after the batch size.")
+
+
 class Dispatch(Data):
     """One export of one executable."""
 
@@ -45,6 +53,10 @@ class Dispatch(Data):
         default=False, description="Whether data lies beside its benchmark module, in `<dispatch>.irpa`."
     )
     benchmarks: tuple[Benchmark, ...]
+    parameterized: tuple[Parameterized, ...] = Field(default=(), description="Functions that take sizes.")
+    unparameterized: str | None = Field(
+        default=None, description="Why there are places that dispatch it with sizes that no such function computes."
+    )
 
 
 class Skipped(Data):
@@ -69,6 +81,10 @@ class Call(Data):
         default=(),
         description="Names of the files that `inputs` hold as `@<name>`: the build's extraction step writes them beside "
         "the flag file.",
+    )
+
+    symbolic: tuple[str, ...] = Field(
+        default=(), description="`inputs` with the symbols of their sizes, e.g. `Bx64xf32`; empty: they have none."
     )
 
     @property
