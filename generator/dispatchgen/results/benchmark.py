@@ -18,6 +18,8 @@ _REASON_LIMIT = 600
 #: What is special in POSIX extended regular expressions. To escape anything else, `]` included, is an error for the
 #: benchmark library; `re.escape` does.
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[{]")
+#: The key of what `run_executable` runs.
+EXECUTABLE = "executable"
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,23 @@ def run_model(
     return _outcome(ended.file, [function])
 
 
+def run_executable(runner: Runner, arguments: Sequence[str], output: Path) -> Outcome:
+    """Runs iree-benchmark-executable, the program of `runner`, at one workgroup count.
+
+    It names what it runs after the count; here that is `EXECUTABLE`.
+    """
+    ended = _run(runner, [*arguments, f"--batch_size={runner.settings.batch_size}"], output)
+    file = ended.file
+    if file is None or ended.is_killed:
+        return Outcome(failures={EXECUTABLE: ended.failure or ""}, absent=ended.absent)
+    timings, failures = list(file.timings.values()), list(file.failures.values())
+    return Outcome(
+        timings={EXECUTABLE: timings[0]} if timings else {},
+        failures={EXECUTABLE: failures[0]} if failures else {},
+        host=file.host,
+    )
+
+
 def filter_of(functions: Iterable[str]) -> str:
     """Value of `--benchmark_filter=` that selects exactly these functions."""
     names = "|".join(_SPECIAL.sub(r"\\\g<0>", function) for function in functions)
@@ -195,7 +214,7 @@ def _failure(result: process.Result, otherwise: str) -> str:
     """Why a process failed, in a line where the runtime gives a status."""
     if result.returncode == 0:
         return otherwise
-    ended = f"iree-benchmark-module: {process.how_it_ended(result.returncode)}"
+    ended = f"{Path(result.command[0]).name}: {process.how_it_ended(result.returncode)}"
     # The runtime prints its status to stderr since 3.13, to stdout before.
     status = messages.status_message(f"{result.stderr}\n{result.stdout}")
     status = process.shorten(status or _without_banner(result.stderr), _REASON_LIMIT)
