@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from dispatchgen.errors import Problem, ShapeError
 from dispatchgen.extract import scalars
+from dispatchgen.extract.assumptions import Assumption, assumed, assumptions, describe
 from dispatchgen.extract.evaluator import Evaluator, Frame, Handler, Op, forget
 from dispatchgen.extract.values import BufferView, HostValue, Resource, Storage, Unknown
 from dispatchgen.iree import ir, types
@@ -33,45 +33,18 @@ def _identity(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]
     return [frame[value] for value in op.operands[: len(op.results)]]
 
 
-_ASSUMPTION = re.compile(r"#util\.int\.assumption<([^>]*)>")
-_BOUND = re.compile(r"(umin|umax|udiv) = (\d+)")
-
-
 def _assume_int(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:
-    """`util.assume.int`: an operand has alternatives, one per call site; a value is legal if one of them admits it."""
-    from iree.compiler import ir as mlir
-
-    for operand, rows in zip(op.operands, mlir.ArrayAttr(op.operation.attributes["assumptions"]), strict=True):
+    """`util.assume.int`: a value is legal if one of its alternatives admits it."""
+    for operand, alternatives in zip(op.operands, op.once("assumptions", _assumptions), strict=True):
         value = frame[operand]
-        alternatives = [dict(_BOUND.findall(row)) for row in _ASSUMPTION.findall(str(rows))]
-        if isinstance(value, int) and alternatives and not any(_admits(row, value) for row in alternatives):
-            allowed = " or ".join(_range_text(row) for row in alternatives)
-            raise ShapeError(
-                Problem(f"{_describe(operand)} is {value}; the program assumes {allowed} (util.assume.int)")
-            )
+        if isinstance(value, int) and alternatives and not any(each.admits(value) for each in alternatives):
+            legal = f"the program assumes {assumed(alternatives)} (util.assume.int)"
+            raise ShapeError(Problem(f"{describe(operand)} is {value}; {legal}"))
     return _identity(evaluator, op, frame)
 
 
-def _admits(row: dict[str, str], value: int) -> bool:
-    low, high, divisor = int(row.get("umin", 0)), int(row.get("umax", 1 << 64)), int(row.get("udiv", 1))
-    return low <= value <= high and (divisor == 0 or value % divisor == 0)
-
-
-def _range_text(row: dict[str, str]) -> str:
-    text = f"{row.get('umin', '0')} to {row['umax']}" if "umax" in row else f"at least {row.get('umin', '0')}"
-    return f"{text}, a multiple of {row['udiv']}" if row.get("udiv", "1") not in ("0", "1") else text
-
-
-def _describe(value: ir.Value) -> str:
-    """What a value is to a user: a dim of an input where it is one."""
-    from iree.compiler import ir as mlir
-
-    owner = value.owner
-    if not isinstance(owner, mlir.Block) and owner.name == "hal.buffer_view.dim":
-        source = owner.operands[0]
-        if isinstance(source.owner, mlir.Block):
-            return f"dim {ir.integer(owner.attributes['index'])} of input {mlir.BlockArgument(source).arg_number}"
-    return "a value computed from the input shapes"
+def _assumptions(op: Op) -> list[tuple[Assumption, ...]]:
+    return assumptions(op.operation)
 
 
 def _assert(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001

@@ -32,7 +32,7 @@ class Benchmark(Data):
 
 
 class Parameterized(Data):
-    """A function of a dispatch's benchmark module that takes the sizes of the model, and runs the dispatch with them."""
+    """A function of a dispatch's benchmark module that takes sizes of the model, and runs the dispatch with them."""
 
     name: str = Field(description="The function's name, `[A-Za-z0-9_]+`.")
     function: str = Field(description="The entry function whose arithmetic it has.")
