@@ -16,6 +16,8 @@ from substituted import Built, build
 settings.register_profile("dispatchgen", deadline=None)
 settings.load_profile("dispatchgen")
 
+support.hear_interrupts()
+
 _PRODUCT = """\
 func.func @main(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
   %0 = arith.mulf %a, %b : tensor<?xf32>

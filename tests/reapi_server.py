@@ -60,8 +60,8 @@ def can_isolate() -> bool:
     namespaces = ("--mount", "--propagation=private", "--net", "--pid", "--fork")
     command = ["unshare", *namespaces, "mount", "--bind", "/dev/null", "/dev/null"]
     try:
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
-    except FileNotFoundError:
+        return subprocess.run(command, capture_output=True, timeout=_STARTUP, check=False).returncode == 0
+    except (FileNotFoundError, subprocess.TimeoutExpired):
         return False
 
 
@@ -104,7 +104,7 @@ def _serving(command: Sequence[str | Path], port: int, log: Path) -> Iterator[No
         yield
     finally:
         process.kill()
-        process.wait()
+        process.wait(_STARTUP)
 
 
 def _wait_until_it_listens(process: subprocess.Popen[bytes], port: int, log: Path) -> None:

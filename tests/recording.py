@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support import IreeTools
+from support import TIMEOUT, IreeTools
 
 #: `iree_hal_buffer_ref_t` as recorded: buffer, offset, length, slot of the binding table, padding.
 _BINDING = struct.Struct("<QQQII")
@@ -45,8 +45,9 @@ def record(
         f"--function={function}",
     ]
     command += [f"--device_replay_output={output}", *(f"--input={value}" for value in inputs)]
-    subprocess.run(command, check=True, capture_output=True)
-    dump = subprocess.run([tools.dump_replay, "--format=jsonl", output], check=True, capture_output=True, text=True)
+    subprocess.run(command, check=True, capture_output=True, timeout=TIMEOUT)
+    command = [tools.dump_replay, "--format=jsonl", output]
+    dump = subprocess.run(command, check=True, capture_output=True, text=True, timeout=TIMEOUT)
     return list(_read([json.loads(line) for line in dump.stdout.splitlines()], output.read_bytes()))
 
 

@@ -11,20 +11,23 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import psutil
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
-#: Seconds until a program that a test started counts as hanging; far above what any of them takes.
-TIMEOUT = 600.0
+#: Seconds until a program that a test started counts as hanging; far above what any of them takes, and below the limit
+#: of a whole test (`faulthandler_timeout` in pyproject.toml), which ends the process that runs the tests.
+TIMEOUT = 180.0
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ class IreeTools:
     @property
     def version(self) -> tuple[int, int]:
         """The release, e.g. `(3, 13)`, from what `iree-compile --version` prints."""
-        text = subprocess.run([self.compile, "--version"], capture_output=True, text=True, check=True).stdout
+        command = [str(self.compile), "--version"]
+        text = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=True).stdout
         match = re.search(r"IREE compiler version (\d+)\.(\d+)", text)
         assert match, text
         return int(match[1]), int(match[2])
@@ -87,7 +91,11 @@ def find_iree_tools() -> IreeTools:
 def has_lavapipe() -> bool:
     """Whether Vulkan on the CPU (Mesa's lavapipe, which calls itself llvmpipe) answers to IREE's runtime."""
     command = [str(find_iree_tools().run_module), "--dump_devices=vulkan"]
-    return "llvmpipe" in subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return "llvmpipe" in done.stdout
 
 
 #: What Bazel is called: Debian's first, whose `bazel` is a script around it.
@@ -103,6 +111,50 @@ def find_bazel() -> str | None:
 def has_iree_source() -> bool:
     """Whether IREE_SOURCE_DIR names a source tree of IREE."""
     return Path(os.environ.get("IREE_SOURCE_DIR", "/nonexistent"), "CMakeLists.txt").is_file()
+
+
+def hear_interrupts() -> None:
+    """Makes this process and those that it starts hear Ctrl-C, which shells let their background jobs ignore."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def started(command: Sequence[str | Path], **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """A process in a session of its own; whatever is left of the session at the end of the context is killed.
+
+    Args:
+      options: Of `subprocess.Popen`; the environment is `cli_environment()` where none is given.
+    """
+    options = {"env": cli_environment(), "text": True, "start_new_session": True, **options}
+    process: subprocess.Popen[str] = subprocess.Popen(command, **options)
+    try:
+        yield process
+    finally:
+        for pid in _session_members(process.pid):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        process.wait(TIMEOUT)
+        for pipe in filter(None, (process.stdout, process.stderr)):
+            pipe.close()
+
+
+def _session_members(session: int) -> list[int]:
+    members = []
+    for pid in psutil.pids():
+        with suppress(ProcessLookupError):
+            if os.getsid(pid) == session:
+                members.append(pid)
+    return members
+
+
+def wait_until(condition: Callable[[], object], process: subprocess.Popen[str]) -> None:
+    """Waits until a condition holds that a running process brings about."""
+    deadline = time.monotonic() + TIMEOUT
+    while not condition():
+        assert process.poll() is None, f"it ended with exit code {process.returncode}"
+        assert time.monotonic() < deadline, f"it did not come about in {TIMEOUT:g} s"
+        time.sleep(0.02)
 
 
 def is_gone(pid: int) -> bool:

@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bazel_macros import Package
-from support import REPOSITORY, TIMEOUT, IreeTools
+from support import REPOSITORY, TIMEOUT, IreeTools, started, wait_until
 
 RUNNER = REPOSITORY / "genrules" / "bazel" / "private" / "run_benchmark.sh"
 SHELLS = [shell for shell in ("dash", "bash") if shutil.which(shell)]
@@ -289,13 +288,9 @@ def test_when_interrupted_it_leaves_nothing(tmp_path: Path) -> None:
     program = _stand_in(tmp_path, "", MEASURED, "sleep 600")
     temporary = tmp_path / "tmp"
     temporary.mkdir()
-    with subprocess.Popen(
-        ["/bin/sh", RUNNER, "--", program, "--x"],
-        env={"PATH": "/usr/bin:/bin", "TMPDIR": str(temporary)},
-        start_new_session=True,
-    ) as process:
-        while not (tmp_path / "arguments").exists():
-            time.sleep(0.01)
+    environment = {"PATH": "/usr/bin:/bin", "TMPDIR": str(temporary)}
+    with started(["/bin/sh", RUNNER, "--", program, "--x"], env=environment) as process:
+        wait_until((tmp_path / "arguments").exists, process)
         os.killpg(process.pid, signal.SIGINT)
         assert process.wait(TIMEOUT) != 0
     assert list(temporary.iterdir()) == []

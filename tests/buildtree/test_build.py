@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -9,7 +11,6 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-import psutil
 import pytest
 
 import support
@@ -156,20 +157,17 @@ from dispatchgen.buildtree.programs import find_build_programs
 tree = BuildTree(Path({str(tree.binary_dir)!r}))
 build(find_build_programs(), tree, ["all"], jobs=1, timeout=None, on_progress=print)
 """
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], env=support.cli_environment(), stderr=subprocess.DEVNULL, start_new_session=True
-    )
     pid_file = tree.binary_dir / "pid"
-    deadline = time.monotonic() + support.TIMEOUT
-    while not (pid_file.exists() and pid_file.read_text().strip()) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    process.wait(timeout=support.TIMEOUT)
-    pid = int(pid_file.read_text())
-    deadline = time.monotonic() + 10
-    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
-        assert time.monotonic() < deadline, "the command outlived the build"
-        time.sleep(0.02)
+    with support.started([sys.executable, "-c", code], stderr=subprocess.DEVNULL) as process:
+        support.wait_until(lambda: pid_file.exists() and pid_file.read_text().strip(), process)
+        pid = int(pid_file.read_text())
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(timeout=support.TIMEOUT)
+            assert support.is_gone(pid), "the command outlived the build"
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)  # the build is in a session of its own
 
 
 def test_configuring_forgets_an_earlier_cache(programs: BuildPrograms, tmp_path: Path) -> None:

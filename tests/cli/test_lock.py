@@ -94,15 +94,15 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(folder)]
-    if not shutil.which("mount") or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+    if not shutil.which("mount") or support.run_program(mount, check=False).returncode != 0:
         pytest.skip("no right to mount a file system")
     try:
         with pytest.raises(OSError, match="No space left"), (folder / "filler").open("wb", buffering=0) as filler:
-            while True:
+            for _ in range(100):
                 filler.write(bytes(4096))
         yield folder
     finally:
-        subprocess.run(["umount", str(folder)], check=True)
+        subprocess.run(["umount", str(folder)], check=True, timeout=support.TIMEOUT)
 
 
 def test_a_full_disk_under_the_locks(suite: Path, full_disk: Path) -> None:

@@ -257,20 +257,14 @@ def test_an_interrupted_run_leaves_no_process(
         tools = stand_in_compiler(tmp_path / "bin", iree_tools, "nothing", "exit 1")
         waits_for = "iree-benchmark-module"
     arguments = ["run", str(suite), "--iree-host-bin-dir", str(tools), "--min-time", "600s"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dispatchgen", *arguments],
-        env=support.cli_environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    children = _wait_for(process, waits_for)
-    process.send_signal(sent)
-    _, errors = process.communicate(timeout=support.TIMEOUT)
-    assert process.returncode == 130
-    assert "Traceback" not in errors
-    assert [child.pid for child in children if _alive(child.pid)] == []
+    command = [sys.executable, "-m", "dispatchgen", *arguments]
+    with support.started(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        children = _wait_for(process, waits_for)
+        process.send_signal(sent)
+        _, errors = process.communicate(timeout=support.TIMEOUT)
+        assert process.returncode == 130
+        assert "Traceback" not in errors
+        assert [child.pid for child in children if _alive(child.pid)] == []
 
 
 def _wait_for(process: subprocess.Popen[str], name: str) -> list[psutil.Process]:
@@ -284,7 +278,7 @@ def _wait_for(process: subprocess.Popen[str], name: str) -> list[psutil.Process]
         except psutil.NoSuchProcess:
             pass
         time.sleep(0.05)
-    raise AssertionError(f"{name} was not started: {process.communicate()[1]}")
+    raise AssertionError(f"{name} was not started")
 
 
 def _alive(pid: int) -> bool:

@@ -6,7 +6,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -74,21 +73,12 @@ def test_ctrl_c_kills_the_children_too(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     script = f"sleep 1000 & echo $! $$ > {pids}.new; mv {pids}.new {pids}; wait"
     code = f"from dispatchgen.iree import process; process.run({[*SHELL, script]!r})"
-    parent = subprocess.Popen(
-        [sys.executable, "-c", code],
-        env=support.cli_environment(),
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
-    )
-    while not pids.exists():
-        assert parent.poll() is None
-        time.sleep(0.02)
-    parent.send_signal(signal.SIGINT)
-    _, stderr = parent.communicate(timeout=60)
-    assert "KeyboardInterrupt" in stderr
-    assert all(support.is_gone(int(pid)) for pid in pids.read_text().split())
+    with support.started([sys.executable, "-c", code], stderr=subprocess.PIPE) as parent:
+        support.wait_until(pids.exists, parent)
+        parent.send_signal(signal.SIGINT)
+        _, stderr = parent.communicate(timeout=60)
+        assert "KeyboardInterrupt" in stderr
+        assert all(support.is_gone(int(pid)) for pid in pids.read_text().split())
 
 
 @pytest.mark.parametrize(("program", "reason"), [("/no/such/program", "No such file"), ("/", "Permission denied")])

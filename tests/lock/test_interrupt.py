@@ -26,11 +26,6 @@ wait
 """
 
 
-def interruptible() -> None:
-    """Undoes what a shell does to background jobs: they ignore Ctrl-C, and so do their children."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
     (tmp_path / "benchmarks.yaml").write_text(MANIFEST)
@@ -70,31 +65,23 @@ def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
     ],
 )
 def test_nothing_is_left(suite: Path, number: signal.Signals, to_all: bool) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dispatchgen", "lock", "--jobs", "2", "--iree-host-bin-dir", "bin"],
-        cwd=suite,
-        env={**support.cli_environment(), "TMPDIR": str(suite / "temporary")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=interruptible,
-    )
-    while len(pids(suite)) < 4:  # two compilers, each with a child
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
-    family = psutil.Process(process.pid).children(recursive=True)
-    family += [psutil.Process(pid) for pid in pids(suite)]
-    if to_all:
-        os.killpg(process.pid, number)
-    else:
-        process.send_signal(number)
-    try:
-        _, stderr = process.communicate(timeout=300)
-    finally:
-        left = alive(family)
-        for each in [*left, *([psutil.Process(process.pid)] if process.poll() is None else [])]:
-            each.kill()
+    command = [sys.executable, "-m", "dispatchgen", "lock", "--jobs", "2", "--iree-host-bin-dir", "bin"]
+    environment = {**support.cli_environment(), "TMPDIR": str(suite / "temporary")}
+    pipe = subprocess.PIPE
+    with support.started(command, cwd=suite, env=environment, stdout=pipe, stderr=pipe) as process:
+        support.wait_until(lambda: len(pids(suite)) == 4, process)  # two compilers, each with a child
+        family = psutil.Process(process.pid).children(recursive=True)
+        family += [psutil.Process(pid) for pid in pids(suite)]
+        if to_all:
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
+        try:
+            _, stderr = process.communicate(timeout=support.TIMEOUT)
+        finally:
+            left = alive(family)
+            for each in left:  # the compilers are in sessions of their own
+                each.kill()
 
     assert process.returncode == 130
     assert stderr.endswith("interrupted\n")

@@ -172,13 +172,11 @@ from dispatchgen.results.benchmark import Runner, run_dispatches
 runner = Runner(Path({str(iree_tools.benchmark_module)!r}), Device("sync", "local-sync"), RunSettings(min_time="600s"))
 run_dispatches(runner, Path({str(modules.dispatch)!r}), ["f"], Path({str(tmp_path)!r}, "x.json"), every=True)
 """
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], env=support.cli_environment(), stderr=subprocess.DEVNULL, start_new_session=True
-    )
-    children = _children(process.pid)
-    process.send_signal(signal.SIGINT)
-    process.wait(timeout=support.TIMEOUT)
-    assert [child.name() for child in children if _alive(child.pid)] == []
+    with support.started([sys.executable, "-c", code], stderr=subprocess.DEVNULL) as process:
+        children = _children(process.pid)
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=support.TIMEOUT)
+        assert [child.name() for child in children if _alive(child.pid)] == []
 
 
 def _children(pid: int) -> list[psutil.Process]:

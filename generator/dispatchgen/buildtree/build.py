@@ -125,9 +125,6 @@ def build(
     except BaseException:  # Ctrl-C above all: leave no child behind
         process.stop_group(child)
         raise
-    finally:
-        if child.stdout is not None:
-            child.stdout.close()
     if returncode != 0 and not failures:
         failures.append(StepFailure(Step("build"), f"ninja: {process.how_it_ended(returncode)}"))
     return BuildReport(tuple(failures), complete=returncode == 0)
@@ -181,12 +178,11 @@ def _lines(child: subprocess.Popen[str], timeout: float | None) -> Iterator[str]
     received: queue.Queue[str | None] = queue.Queue()
 
     def read() -> None:
+        # Closed here alone: closing would wait for a read that goes on, as long as any process has the pipe.
         assert child.stdout is not None
-        try:
+        with child.stdout:
             for line in child.stdout:
                 received.put(line)
-        except ValueError:  # closed: the build was stopped
-            pass
         received.put(None)
 
     threading.Thread(target=read, daemon=True).start()
