@@ -218,7 +218,7 @@ def test_lock_without_generate_fails_the_build_and_says_so(built: BazelProject) 
         assert "try: bazel run //:iree-dispatch-benchmarks.update" in output
         built.lock("m3")
         output = built.build("//:m3_host", check=False).stdout
-        assert "the build file was generated from another lock: it lists other dispatches or calls" in output
+        assert "the build file was generated from another lock: it lists other dispatches, calls or files" in output
         assert "try: bazel run //:iree-dispatch-benchmarks.update" in output
         built.build("//:m0_host")  # others are not touched by it
         built.generate()

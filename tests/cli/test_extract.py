@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from configured import Configured
+from dispatchgen.extract.schema import BackendDispatches
 from support import CliResult, IreeTools, RunCli
 
 pytestmark = pytest.mark.main_path
@@ -83,7 +84,8 @@ def test_what_is_written(suite: Suite, program: str) -> None:
         *(f"{name}.mlir" for name in names),
         *("B1.flags", "B42.flags", "index.json", "written.txt"),
     }
-    assert json.loads((suite.output / "index.json").read_text()) == locked
+    found = BackendDispatches.model_validate_json((suite.output / "index.json").read_text())
+    assert found == BackendDispatches.model_validate(locked)
     assert (suite.output / "B42.flags").read_text() == (
         "--function=main\n--input=42x64xf32\n--input=64x128xf32\n--input=128x32xf32\n"
     )

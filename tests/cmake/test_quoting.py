@@ -223,7 +223,11 @@ def test_headers_with_unusual_names_are_found_out(
 
 
 _DISPATCH = Dispatch(
-    **dict.fromkeys(("name", "operation", "executable", "variant", "export"), "d"),
+    name="d",
+    operation="d",
+    executable="d",
+    variant="d",
+    export="d",
     content="",
     written=(),
     benchmarks=(),

@@ -159,7 +159,7 @@ def test_lock_without_generate_fails_the_build_and_says_so(built: Project, width
         failed = built.build(check=False)
         assert failed.returncode != 0
         assert (
-            "error: the build file was generated from another lock: it lists other dispatches or calls\n"
+            "error: the build file was generated from another lock: it lists other dispatches, calls or files\n"
             f"  at {built.folder / 'locks' / 'm1.json'}\n"
             f"  try: dispatchgen generate {built.folder}\n"
         ) in failed.stdout

@@ -14,7 +14,12 @@ def _problems(text: str, *workloads: tuple[int, ...]) -> list[str]:
         for i, workload in enumerate(workloads)
     )
     dispatch = Dispatch(
-        **dict.fromkeys(("name", "operation", "executable", "variant", "export", "content"), "d"),
+        name="d",
+        operation="d",
+        executable="d",
+        variant="d",
+        export="d",
+        content="d",
         written=(),
         benchmarks=benchmarks,
     )

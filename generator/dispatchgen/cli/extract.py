@@ -17,13 +17,13 @@ from dispatchgen.manifest.suite import Drift
 @click.option(
     "--listed",
     metavar="SHA256",
-    help="Of the names of dispatches and calls that the build file lists; must be those of the lock.",
+    help="Of the names of dispatches, calls and files that the build file lists; must be those of the lock.",
 )
 @click.option(
     "--listed-in",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Instead of --listed, the names: dispatches, an empty line, calls; one a line.",
+    help="Instead of --listed, the names: dispatches, calls, files; one a line, an empty line between them.",
 )
 @click.option(
     "--drift",
@@ -37,6 +37,17 @@ from dispatchgen.manifest.suite import Drift
     metavar="PROGRAM",
     help="The compiler that wrote CONFIGURED; said where the Python bindings are of another build.",
 )
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="What paths of files in the lock are relative to. Default: the folder above the lock's.",
+)
+@click.option(
+    "--inputs-at",
+    metavar="DIR",
+    help="Path by which flag files name the files of inputs, which lie beside them. Default: that of --output.",
+)
 @click.option("--renew", metavar="COMMAND", help="What messages name as the command that renews lock and build file.")
 def command(
     configured: Path,
@@ -47,6 +58,8 @@ def command(
     listed_in: Path | None,
     drift: Drift | None,
     iree_compile: Path | None,
+    root: Path | None,
+    inputs_at: str | None,
     renew: str | None,
 ) -> None:
     """Write the benchmark modules of a configured module.
@@ -58,6 +71,6 @@ def command(
 
     if listed_in is not None:
         listed = modules.listed_in(listed_in)
-    step = modules.Step(configured, lock_path, backend, output, listed, drift, iree_compile, renew)
+    step = modules.Step(configured, lock_path, backend, output, listed, drift, iree_compile, renew, root, inputs_at)
     for line in modules.write_modules(step):
         click.echo(f"note: {line}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from dispatchgen.errors import CheckFailed, LockError, ModelError, Place, Problem
 from dispatchgen.extract.extraction import Extraction, extract
 from dispatchgen.extract.program import Program
-from dispatchgen.extract.schema import BackendDispatches, Call
+from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
 from dispatchgen.files import remove, write_if_changed
 from dispatchgen.iree import ir
 from dispatchgen.iree.tools import compiler_version, other_build_note
@@ -36,6 +36,8 @@ class Step:
     drift: Drift | None = None  #: Whether the dispatches may differ from the lock's. None: no, and write no report.
     iree_compile: Path | None = None  #: The program that wrote `configured`, where it is known.
     renew: str | None = None  #: The command that renews lock and build file. None: dispatchgen's own, for CMake.
+    root: Path | None = None  #: What paths of files in the lock are relative to. None: the folder above the lock's.
+    inputs_at: str | None = None  #: Path by which flag files name files beside them. None: `output`, made absolute.
 
     @property
     def renew_command(self) -> str:
@@ -90,7 +92,8 @@ def _write(
     texts = {name: drift.placeholder(reason) for name, reason in missing.items()}
     texts |= {dispatch.name: modules[dispatch.name] for dispatch in locked.dispatches if dispatch.name in modules}
     files = {f"{name}.mlir": text for name, text in texts.items()}
-    files |= {f"{call.name}.flags": "\n".join([*_flags(call), ""]) for call in lock.calls}
+    inputs_at = step.inputs_at if step.inputs_at is not None else str(step.output.absolute())
+    files |= {f"{call.name}.flags": "\n".join([*_flags(call, inputs_at), ""]) for call in lock.calls if call.is_run}
     files["index.json"] = found.model_dump_json(indent=1) + "\n"
     if step.drift is None:
         notes = list(difference.lines())
@@ -120,7 +123,7 @@ def _locked(lock: Lock, step: Step) -> BackendDispatches:
     """What the lock lists for a backend. Raises CheckFailed where the build file does not list the same."""
     place = Place(str(step.lock_path))
     if step.listed is not None and step.listed != _listed_by(lock, step.backend):
-        message = "the build file was generated from another lock: it lists other dispatches or calls"
+        message = "the build file was generated from another lock: it lists other dispatches, calls or files"
         raise CheckFailed(Problem(message, place, step.generate_command))
     if step.backend not in lock.backends:
         hint = step.renew or renew_command(step.lock_path)
@@ -138,37 +141,59 @@ def _extract(program: Program, lock: Lock, step: Step, locked: BackendDispatches
         raise CheckFailed(Problem("\n".join(reasons), Place(str(step.lock_path)), step.renew_command)) from error
 
 
-def listed_digest(dispatches: Iterable[str], calls: Iterable[str]) -> str:
-    """SHA-256 of names as a build file lists them: a line each, sorted, an empty line between dispatches and calls.
+def listed_digest(dispatches: Iterable[str], calls: Iterable[str], files: Iterable[str] = ()) -> str:
+    """SHA-256 of names as a build file lists them: a line each, sorted, an empty line between those of a kind.
 
     `_iree_dispatch_listed` of the CMake rules computes the same.
+
+    Args:
+      dispatches: Names of dispatches.
+      calls: Names of calls of the whole model.
+      files: Those of `_listed_files`.
     """
-    text = "\n".join(sorted(dispatches)) + "\n\n" + "\n".join(sorted(calls))
-    return hashlib.sha256(text.encode()).hexdigest()
+    kinds = ["\n".join(sorted(names)) for names in (dispatches, calls, files)]
+    return hashlib.sha256("\n\n".join(kinds if kinds[2] else kinds[:2]).encode()).hexdigest()
 
 
 def listed_in(path: Path) -> str:
-    """The `listed_digest` of names in a file: a line each, an empty line between dispatches and calls.
+    """The `listed_digest` of names in a file: a line each, an empty line between those of a kind.
 
     Raises ModelError when the file cannot be read.
     """
     try:
-        dispatches, _, calls = path.read_text(encoding="utf-8").partition("\n\n")
+        dispatches, _, others = path.read_text(encoding="utf-8").partition("\n\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise ModelError(Problem(f"cannot read the names of dispatches: {reason}", Place(str(path)))) from None
-    return listed_digest(dispatches.split(), calls.split())
+    calls, _, files = others.partition("\n\n")
+    return listed_digest(dispatches.splitlines(), calls.splitlines(), files.splitlines())
 
 
 def _listed_by(lock: Lock, backend: str) -> str | None:
     """The digest of what a lock lists for a backend; None: nothing."""
     if backend not in lock.backends:
         return None
-    return listed_digest((d.name for d in lock.backends[backend].dispatches), (call.name for call in lock.calls))
+    dispatches = lock.backends[backend].dispatches
+    calls = [call for call in lock.calls if call.is_run]
+    files = _listed_files(lock.files, dispatches, calls)
+    return listed_digest((dispatch.name for dispatch in dispatches), (call.name for call in calls), files)
 
 
-def _flags(call: Call) -> Iterator[str]:
-    """The flags of `iree-benchmark-module` and `iree-run-module` that make a call, one per line of a flag file."""
+def _listed_files(data: Iterable[str], dispatches: Iterable[Dispatch], calls: Iterable[Call]) -> Iterator[str]:
+    """What build files list besides names: files that the step reads, and that it writes because they are read."""
+    yield from (f"data={path}" for path in data)
+    yield from (f"archive={dispatch.name}" for dispatch in dispatches if dispatch.archive)
+    yield from (f"input={name}" for call in calls for name in call.files)
+
+
+def _flags(call: Call, folder: str) -> Iterator[str]:
+    """The flags of `iree-benchmark-module` and `iree-run-module` that make a call, one per line of a flag file.
+
+    Args:
+      call: The call.
+      folder: Path of the folder that `call.files` are in.
+    """
     yield f"--function={call.function}"
     for value in call.inputs:
-        yield f"--input={value}"
+        start, _, name = value.rpartition("@")
+        yield f"--input={start}@{folder}/{name}" if name in call.files else f"--input={value}"
