@@ -297,6 +297,9 @@ _KEYS = [
     "shapes",
     "zip",
     "label",
+    "auto",
+    "from",
+    "top",
     "devices",
     "type",
     "data",
@@ -318,7 +321,18 @@ _VALUES = st.recursive(
     ),
     max_leaves=12,
 )
-_MODEL_KEYS = ["source", "inputs", "shapes", "backends", "run", "labels", "entry", "compile_flags", "parameters"]
+_MODEL_KEYS = [
+    "source",
+    "inputs",
+    "shapes",
+    "overrides",
+    "backends",
+    "run",
+    "labels",
+    "entry",
+    "compile_flags",
+    "parameters",
+]
 _MANIFESTS = st.fixed_dictionaries(
     {
         "version": st.just(1),

@@ -30,7 +30,10 @@ _FLOATS = ("f16", "bf16", "f32", "f64", "f8E5M2", "f8E4M3FN", "f8E5M2FNUZ", "f8E
 ELEMENT_TYPES = (*_INTEGERS, *_FLOATS)
 
 #: Keys of a shape that are not symbols.
-RESERVED_SYMBOLS = ("label", "zip")
+RESERVED_SYMBOLS = ("auto", "from", "label", "zip")
+
+#: What `data` may be besides numbers and symbols.
+FILL_WORDS = ("zeros", "random", "recorded")
 
 _SYMBOL = re.compile(r"[A-Za-wyz_][A-Za-wyz0-9_]*")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,20}")
@@ -43,6 +46,8 @@ def why_not_a_symbol(text: str) -> str | None:
     """Why `text` cannot be the name of a symbol; None where it can."""
     if text in RESERVED_SYMBOLS:
         return f"{show(text)} is a key of shapes and cannot be a symbol"
+    if text in FILL_WORDS:
+        return f"{show(text)} says what data holds and cannot be a symbol"
     if text in ELEMENT_TYPES:
         return f"{show(text)} is an element type and cannot be a symbol"
     if _SYMBOL.fullmatch(text):

@@ -110,5 +110,8 @@ def _branch(schema: dict[str, Any], root: dict[str, Any], data: Any) -> dict[str
     if "oneOf" in schema:
         wanted = "object" if isinstance(data, dict) else "array" if isinstance(data, list) else "string"
         branches = [_branch(branch, root, data) for branch in schema["oneOf"]]
-        return next((branch for branch in branches if branch.get("type") == wanted), {})
+        fitting = [branch for branch in branches if branch.get("type") == wanted]
+        # Of several mappings, the one that has a key which it alone needs.
+        needed = (branch for branch in fitting if any(key in data for key in branch.get("required", ())))
+        return next(needed, fitting[0] if fitting else {})
     return schema

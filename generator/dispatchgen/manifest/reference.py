@@ -58,6 +58,7 @@ models:
       - {{B: 1, S: 128, label: paper}}
       - {{B: [1, 8], S: [128, 512]}}
       - zip: {{B: [16, 32], S: [64, 32]}}
+      - {{auto: 6, B: 4}}
     backend_flags:
       gpu: [--iree-vulkan-target=rdna3]
     labels: [large]
@@ -93,6 +94,8 @@ _SECTIONS = {
     "PackagedSource": "Source in a package",
     "TypedInput": "Input as a mapping",
     "ShapeSection": "Shape",
+    "AutoSection": "Chosen shapes",
+    "ProfileSection": "Sizes of a profile",
     "SubstitutionSection": "Substitution",
     "OperationSelector": "Dispatches of an operation",
     "CheckSection": "Check of a substitution",
@@ -171,10 +174,10 @@ with symbols for the dims that vary:
 | `tensor<Bx64xf32>`, `tensor<f32>` | as MLIR writes it; the latter is a tensor without dims |
 
 `x` separates dims, so a symbol cannot contain a small `x`: `maxlen` would be two dims. Symbols are made of letters,
-digits and `_`. `label`, `zip` and element types are not symbols. The element types are {types}; `index` is a scalar
-only.
+digits and `_`. `auto`, `from`, `label`, `zip` and element types are not symbols. The element types are {types};
+`index` is a scalar only.
 
-Without `inputs` the types are read from the program, which has to be static then.
+Without `inputs` the types are read from the program, which has to be static then, unless its shapes are `auto`.
 """
 
 

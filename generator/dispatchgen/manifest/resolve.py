@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from dispatchgen.manifest import sources
 from dispatchgen.manifest.checks import Checks, Path_
-from dispatchgen.manifest.inputs import data_problem, symbols_of
+from dispatchgen.manifest.inputs import data_problem, symbols_of, why_not_a_symbol
 from dispatchgen.manifest.names import MAX_NAME, did_you_mean, make_device_id, make_id, misspelled_driver, show
+from dispatchgen.manifest.resolve_data import resolve_data, resolve_inputs
 from dispatchgen.manifest.resolve_substitutions import SubstitutionResolver
 from dispatchgen.manifest.schema import (
     DEFAULT_BACKENDS,
@@ -16,10 +18,21 @@ from dispatchgen.manifest.schema import (
     ModelSection,
     PresetSection,
     RunSection,
-    TypedInput,
 )
 from dispatchgen.manifest.shapes import expand_shapes
-from dispatchgen.manifest.suite import Backend, Device, Input, Model, Preset, RunSettings, Shape, Source, Suite
+from dispatchgen.manifest.suite import (
+    AutoShapes,
+    Backend,
+    Device,
+    Input,
+    Model,
+    Preset,
+    ProfileShapes,
+    RunSettings,
+    Shape,
+    Source,
+    Suite,
+)
 
 #: Most shapes of all models together.
 MAX_ALL_SHAPES = 100_000
@@ -113,7 +126,7 @@ class Resolver(Checks):
     def _model(self, name: str, section: ModelSection, backends: Sequence[Backend], lines: Mapping[str, int]) -> Model:
         path: Path_ = ("models", name)
         used = self._backends_of(path, section, backends)
-        inputs = _inputs(section)
+        inputs = resolve_inputs(self, path, section)
         run = _merge_run(self.manifest.run, section.run)
         source = self._source(path, section)
         if section.import_flags and source.format != "onnx":
@@ -125,6 +138,7 @@ class Resolver(Checks):
         flags = self._compile_flags(path, section, backends, used)
         variants = SubstitutionResolver(self, path, [backend for backend in backends if backend.id in used])
         substitutions = variants.substitutions(section.substitutions)
+        shapes, auto, profiles = self._shapes(path, section, inputs)
         return Model(
             name=name,
             id=make_id(name),
@@ -133,7 +147,11 @@ class Resolver(Checks):
             parameters=self._parameters(path, section),
             entry=section.entry,
             inputs=inputs,
-            shapes=self._shapes(path, section, inputs),
+            shapes=shapes,
+            auto=auto,
+            profiles=profiles,
+            overrides=section.overrides,
+            data=resolve_data(self, (*path, "data"), section.data),
             backends=used,
             compile_flags=flags,
             flag_files=self._flag_files(backends, flags),
@@ -210,18 +228,31 @@ class Resolver(Checks):
 
     def _shapes(
         self, path: Path_, section: ModelSection, inputs: Mapping[str | None, tuple[Input, ...]]
-    ) -> tuple[Shape, ...]:
+    ) -> tuple[tuple[Shape, ...], AutoShapes | None, tuple[ProfileShapes, ...]]:
         every = [value for values in inputs.values() for value in values]
-        shapes, problems = expand_shapes(section.shapes, symbols_of(every))
-        for problem in problems:
+        symbols = dict.fromkeys([*symbols_of(every), *self._override_symbols(path, section)])
+        found = expand_shapes(section.shapes, list(symbols), has_inputs=bool(inputs))
+        for problem in found.problems:
             self.add((*path, "shapes", *problem.path), problem.message, problem.hint, at_key=problem.at_key)
-        if problems:
-            return shapes
-        for value in every:
-            wrong = ((shape, data_problem(value, shape.symbols)) for shape in shapes if value.data is not None)
-            if found := next(((shape, text) for shape, text in wrong if text), None):
-                self.add((*path, "inputs"), f"{found[1]} (at the shape {show(found[0].label)})")
-        return shapes
+        profiles = tuple(
+            replace(profile, file=self.file((*path, "shapes", *where), profile.file))
+            for where, profile in zip(found.files, found.profiles, strict=True)
+        )
+        for value in every if not found.problems else []:
+            wrong = ((shape, data_problem(value, shape.symbols)) for shape in found.shapes if value.data is not None)
+            if problem_at := next(((shape, text) for shape, text in wrong if text), None):
+                self.add((*path, "inputs"), f"{problem_at[1]} (at the shape {show(problem_at[0].label)})")
+        return tuple(found.shapes), found.auto, profiles
+
+    def _override_symbols(self, path: Path_, section: ModelSection) -> list[str]:
+        """The symbols that stand for sizes which only the device computes."""
+        symbols = []
+        for name, value in section.overrides.items():
+            if isinstance(value, str):
+                symbols.append(value)
+                if problem := why_not_a_symbol(value):
+                    self.add((*path, "overrides", name), problem, "another name, in `shapes` too")
+        return symbols
 
     # Presets.
 
@@ -251,16 +282,6 @@ class Resolver(Checks):
             if is_empty and len(self.problems) == before:
                 self.add(path, f"the preset {show(name)} selects nothing: no model on a backend fits all its keys")
         return preset
-
-
-def _inputs(section: ModelSection) -> dict[str | None, tuple[Input, ...]]:
-    if section.inputs is None:
-        return {}
-    by_function = section.inputs if isinstance(section.inputs, dict) else {None: section.inputs}
-    return {
-        function: tuple(item.parsed() if isinstance(item, TypedInput) else item for item in items)
-        for function, items in by_function.items()
-    }
 
 
 def _merge_run(defaults: RunSection, own: RunSection) -> RunSettings:

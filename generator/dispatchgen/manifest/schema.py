@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, Field, PlainValidator, Tag, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, PlainValidator, Tag, WithJsonSchema, model_validator
 
+from dispatchgen.manifest.data_sections import WORDS, DataSection, FillSection, fill_of
 from dispatchgen.manifest.fields import CompileFlag, ImportFlag, NotEmpty, RunFlag, Section, Text, by_kind, require
-from dispatchgen.manifest.inputs import MAX_SIZE, make_input, parse_input
+from dispatchgen.manifest.inputs import make_input, parse_input
 from dispatchgen.manifest.names import show
+from dispatchgen.manifest.shape_sections import Shapes, Size
 from dispatchgen.manifest.substitutions import SubstitutionSection
 from dispatchgen.manifest.suite import Bindings, Drift, Input
 
@@ -48,7 +51,6 @@ def _word_problem(text: str) -> str | None:
 
 
 Word = Annotated[str, Field(min_length=1), require(_word_problem)]
-Size = Annotated[int, Field(ge=0, le=MAX_SIZE)]
 
 
 class DeviceSection(Section):
@@ -112,18 +114,27 @@ class TypedInput(Section):
                     ]
                 ],
                 Tag("list"),
-            ],
-            by_kind(number="a number", text="a symbol", list="a list of them"),
+            ]
+            | Annotated[FillSection, Tag("mapping")],
+            by_kind(
+                number="a number", text="a symbol", list="a list of them", mapping="a mapping that says what it holds"
+            ),
         ]
         | None
     ) = Field(
         default=None,
         description="The values: one for all elements, or a list of all of them in row-major order. A text is a "
-        "symbol. Default: zeros.",
+        "symbol, or `zeros`, `random` or `recorded`; a mapping tells of random numbers or a file. Default: zeros. "
+        "[What buffers hold](data.md).",
     )
 
     def parsed(self) -> Input:
         """The input. Raises ValueError with a message for people."""
+        if isinstance(self.data, FillSection) or (isinstance(self.data, str) and self.data in WORDS):
+            result = make_input(self.type, None)
+            if result.dims is None:
+                raise ValueError("a scalar needs a number: only tensors are filled")
+            return replace(result, fill=fill_of(self.data))
         values = self.data if isinstance(self.data, list) or self.data is None else [self.data]
         return make_input(self.type, values)
 
@@ -139,47 +150,6 @@ InputItem = Annotated[
     Annotated[InputText, Tag("text")] | Annotated[TypedInput, Tag("mapping")],
     by_kind(text="a text such as `Bx64xf32`", mapping="a mapping with `type` and `data`"),
 ]
-
-SizeOrSizes = Annotated[
-    Annotated[Size, Tag("number")] | Annotated[NotEmpty[Size], Tag("list")],
-    by_kind(number="a size", list="a list of sizes"),
-]
-
-
-class ShapeSection(Section):
-    """Sizes for the symbols in a model's inputs. Every key other than `label` and `zip` is a symbol.
-
-    `{B: 1}` is one shape. `{B: [1, 8], S: [128, 512]}` is a product, four shapes. `{zip: {B: [1, 8], S: [128, 512]}}`
-    takes the sizes side by side, two shapes.
-    """
-
-    model_config = ConfigDict(
-        extra="allow",
-        json_schema_extra={
-            "additionalProperties": {
-                "description": "A size, or a list of sizes (a product with the other lists).",
-                "oneOf": [
-                    {"type": "integer", "minimum": 0},
-                    {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
-                ],
-            }
-        },
-    )
-    __pydantic_extra__: dict[str, SizeOrSizes]
-
-    label: Annotated[str, Field(min_length=1)] | None = Field(
-        default=None,
-        description="Name of a single shape, used in the names of benchmarks. Default: symbols and sizes, "
-        "e.g. `B8_S128`.",
-    )
-    zip: dict[str, NotEmpty[Size]] | None = Field(
-        default=None, description="Lists of sizes of the same length, taken side by side."
-    )
-
-    @property
-    def sizes(self) -> dict[str, int | list[int]]:
-        """The sizes by symbol, without those under `zip`."""
-        return self.__pydantic_extra__
 
 
 class RunSection(Section):
@@ -228,13 +198,26 @@ class ModelSection(Section):
         description="The inputs of the entry function, or a mapping from functions to their inputs. "
         "Default: the types are read from the program.",
     )
-    shapes: Annotated[
-        Annotated[NotEmpty[ShapeSection], Tag("list")] | Annotated[ShapeSection, Tag("mapping")],
-        by_kind(list="a list of shapes", mapping="a mapping from symbols to sizes"),
-    ] = Field(
+    shapes: Shapes = Field(
         default=[],
-        description="Sizes for the symbols in the inputs: one shape or a list of them. Needed where inputs have "
-        "symbols; without symbols there is one shape, `static`.",
+        description="Sizes for the symbols: one shape or a list of them; `auto`: shapes that are chosen from the "
+        "ranges that the program states; a profile of recorded runs. Needed where inputs have symbols; without symbols "
+        "there is one shape, `static`. [More on shapes](shapes.md).",
+    )
+    overrides: dict[
+        str,
+        Annotated[
+            Annotated[Size, Tag("number")] | Annotated[Annotated[str, Field(min_length=1)], Tag("text")],
+            by_kind(number="a size", text="a symbol"),
+        ],
+    ] = Field(
+        default={},
+        description="Sizes that only the device computes, by the name that the reason of a skipped dispatch gives "
+        "them: a size, or a symbol that `shapes` give sizes to.",
+    )
+    data: DataSection = Field(
+        default_factory=DataSection,
+        description="What the buffers of the dispatches hold. Default: what the inputs say, zeros elsewhere.",
     )
     backends: NotEmpty[str] | None = Field(default=None, description="The backends to compile for. Default: all.")
     compile_flags: list[CompileFlag] = Field(default=[], description="More flags for `iree-compile`, on every backend.")

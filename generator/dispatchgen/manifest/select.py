@@ -52,7 +52,7 @@ def select(
         return is_named and (chosen is None or chosen.selects(model, suite.backend(backend)))
 
     kept = [_narrow(model, takes, shape_labels) for model in suite.models if not model_ids or model.id in model_ids]
-    result = _with_models(suite, [model for model in kept if model.backends and model.shapes])
+    result = _with_models(suite, [model for model in kept if model.backends and _has_shapes(model)])
     if not result.models:
         raise ManifestError(
             Problem("the selection is empty: no model has all that was asked for", place, "fewer options")
@@ -69,6 +69,10 @@ def _narrow(model: Model, takes: Callable[[Model, str], bool], labels: set[str])
         flag_files={backend: files for backend, files in model.flag_files.items() if backend in backends},
         shapes=tuple(shape for shape in model.shapes if not labels or shape.label in labels),
     )
+
+
+def _has_shapes(model: Model) -> bool:
+    return bool(model.shapes or model.auto or model.profiles)
 
 
 def _with_models(suite: Suite, models: Sequence[Model]) -> Suite:

@@ -5,76 +5,154 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Literal, TypeAlias
 
 from dispatchgen.manifest.inputs import why_not_a_symbol
 from dispatchgen.manifest.names import MAX_NAME, did_you_mean, make_label, show, show_all
-from dispatchgen.manifest.schema import ShapeSection
-from dispatchgen.manifest.suite import STATIC, Shape
+from dispatchgen.manifest.shape_sections import AutoSection, ProfileSection, Shapes, ShapeSection
+from dispatchgen.manifest.suite import STATIC, AutoShapes, ProfileShapes, Shape
 
 #: Most shapes of a model.
 MAX_SHAPES = 10_000
+#: How many shapes are chosen at most where the manifest has no limit.
+DEFAULT_LIMIT = 8
+
+Path_: TypeAlias = tuple[str | int, ...]
+_Item: TypeAlias = Literal["auto"] | ShapeSection | AutoSection | ProfileSection
 
 
 @dataclass(frozen=True)
 class ShapeProblem:
     """Something wrong with a shape: where, below the key `shapes`, and what."""
 
-    path: tuple[str | int, ...]
+    path: Path_
     message: str
     hint: str | None = None
     at_key: bool = False
 
 
-def expand_shapes(
-    items: Sequence[ShapeSection] | ShapeSection, symbols: Sequence[str]
-) -> tuple[tuple[Shape, ...], list[ShapeProblem]]:
-    """The shapes that a model's `shapes` describe, for its symbols in the order of their first appearance."""
-    sections = (
-        [((), items)] if isinstance(items, ShapeSection) else [((index,), item) for index, item in enumerate(items)]
+@dataclass
+class Expanded:
+    """What the `shapes` of a model say, and what is wrong with it."""
+
+    shapes: list[Shape] = field(default_factory=list)
+    auto: AutoShapes | None = None
+    profiles: list[ProfileShapes] = field(default_factory=list)  #: Their files as they are written.
+    files: list[Path_] = field(default_factory=list)  #: Where these are written, below the key `shapes`.
+    problems: list[ShapeProblem] = field(default_factory=list)
+    _labels: dict[str, Shape | None] = field(default_factory=dict)  #: What has a label; None: a profile.
+    _total: int = 0
+
+    def add(self, path: Path_, item: _Item, symbols: Sequence[str], *, has_inputs: bool) -> None:
+        """Adds what an item of the list says."""
+        if isinstance(item, ShapeSection):
+            self._add_sizes(path, item, symbols)
+        elif isinstance(item, ProfileSection):
+            self._add_profile(path, item)
+        else:
+            self._add_auto(path, item, symbols, has_inputs)
+
+    def _add_sizes(self, path: Path_, section: ShapeSection, symbols: Sequence[str]) -> None:
+        found = list(_section_problems(path, section, symbols))
+        self.problems += found
+        if found or self._total > MAX_SHAPES:
+            return
+        self._total += _count(section)
+        if self._total > MAX_SHAPES:
+            self._problem(path, f"too many shapes: at most {MAX_SHAPES} per model are allowed")
+            return
+        for binding in _bindings(section, symbols):
+            shape = Shape(make_label(section.label) if section.label else default_label(binding), binding)
+            if problem := self._label_problem(shape.label, shape):
+                self._problem(path, problem, "a `label` of its own for each")
+                break
+            self._labels[shape.label.casefold()] = shape
+            self.shapes.append(shape)
+
+    def _add_auto(
+        self, path: Path_, section: AutoSection | Literal["auto"], symbols: Sequence[str], has_inputs: bool
+    ) -> None:
+        sizes = section.sizes if isinstance(section, AutoSection) else {}
+        if self.auto is not None:
+            self._problem(path, "shapes are chosen twice", "one `auto`, with a higher limit")
+        if has_inputs and not symbols:
+            self._problem(path, "the inputs have no symbol: there is no size to choose", "`inputs: [Bx64xf32]`")
+        for name in sizes:
+            if problem := _symbol_problem((*path, name), name, symbols if has_inputs else None):
+                self.problems.append(problem)
+        limit = section.auto if isinstance(section, AutoSection) else DEFAULT_LIMIT
+        self.auto = AutoShapes(limit, dict(sizes))
+
+    def _add_profile(self, path: Path_, section: ProfileSection) -> None:
+        label = make_label(section.label or PurePosixPath(section.from_).stem)
+        if problem := self._label_problem(label, None):
+            self._problem(path, problem, "a `label` of its own for each")
+            return
+        self._labels[label.casefold()] = None
+        self.profiles.append(ProfileShapes(section.from_, label, section.top))
+        self.files.append((*path, "from"))
+
+    def _problem(self, path: Path_, message: str, hint: str | None = None) -> None:
+        self.problems.append(ShapeProblem(path, message, hint))
+
+    def _label_problem(self, label: str, shape: Shape | None) -> str | None:
+        if len(label) > MAX_NAME:
+            return f"the label {show(label)} is too long: at most {MAX_NAME} characters"
+        if label.casefold() not in self._labels:
+            return None
+        other = self._labels[label.casefold()]
+        if shape is not None and other is not None and other.symbols == shape.symbols:
+            return f"the shape {show(label)} is there twice"
+        what = "two shapes" if shape is not None and other is not None else "a profile and something else"
+        return f"{what} have the label {show(label)} (case does not count)"
+
+
+def expand_shapes(section: Shapes, symbols: Sequence[str], *, has_inputs: bool = True) -> Expanded:
+    """What a model's `shapes` describe, for its symbols in the order of their first appearance.
+
+    Args:
+      has_inputs: Whether the manifest has `inputs`; else the symbols are known when the lock is made.
+    """
+    items: list[tuple[Path_, _Item]] = (
+        [((index,), item) for index, item in enumerate(section)] if isinstance(section, list) else [((), section)]
     )
-    problems: list[ShapeProblem] = []
-    shapes: dict[str, Shape] = {}
-    total = 0
-    if not sections:
+    result = Expanded()
+    for path, item in items:
+        result.add(path, item, symbols, has_inputs=has_inputs)
+    if not items:
         if symbols:
             missing = f"the inputs have {_symbols(symbols)} without a size"
-            problems.append(
-                ShapeProblem((), missing, f"`shapes: {{{', '.join(f'{name}: 1' for name in symbols[:5])}}}`")
-            )
-        return (Shape(STATIC),), problems
-    for path, section in sections:
-        found = list(_section_problems(path, section, symbols))
-        total += 0 if found else _count(section)
-        problems += found
-        if found:
-            continue
-        if total > MAX_SHAPES:
-            problems.append(ShapeProblem(path, f"too many shapes: at most {MAX_SHAPES} per model are allowed"))
-            break
-        for binding in _bindings(section, symbols):
-            label = make_label(section.label) if section.label else _default_label(binding)
-            if problem := _label_problem(label, binding, shapes):
-                problems.append(ShapeProblem(path, problem, "a `label` of its own for each"))
-                break
-            shapes[label.casefold()] = Shape(label, binding)
-    return tuple(shapes.values()), problems
+            result.problems.append(ShapeProblem((), missing, _example(symbols)))
+        result.shapes.append(Shape(STATIC))
+    return result
 
 
-def _section_problems(
-    path: tuple[str | int, ...], section: ShapeSection, symbols: Sequence[str]
-) -> Iterator[ShapeProblem]:
+def _example(symbols: Sequence[str]) -> str:
+    return f"`shapes: {{{', '.join(f'{name}: 1' for name in symbols[:5])}}}`, or `shapes: auto`"
+
+
+def _symbol_problem(path: Path_, name: str, symbols: Sequence[str] | None) -> ShapeProblem | None:
+    """What is wrong with a name that stands for a symbol; `symbols`: those that there are, where that is known."""
+    if symbols is not None and name in symbols:
+        return None
+    reason = why_not_a_symbol(name)
+    if reason is None and symbols is None:
+        return None
+    hint = "another name, in `inputs` too" if reason else did_you_mean(name, symbols) if symbols else "write `inputs`"
+    return ShapeProblem(path, reason or f"no input has the symbol {show(name)}", hint, at_key=True)
+
+
+def _section_problems(path: Path_, section: ShapeSection, symbols: Sequence[str]) -> Iterator[ShapeProblem]:
     zipped = section.zip or {}
     bound = {*section.sizes, *zipped}
     for name in section.sizes.keys() & zipped.keys():
         yield ShapeProblem((*path, "zip", name), f"{show(name)} is both in `zip` and beside it", at_key=True)
     for prefix, names in ((path, section.sizes), ((*path, "zip"), zipped)):
         for name in names:
-            if name not in symbols:
-                reason = why_not_a_symbol(name)
-                hint = "another name, in `inputs` too" if reason else did_you_mean(name, symbols)
-                message = reason or f"no input has the symbol {show(name)}"
-                yield ShapeProblem((*prefix, name), message, hint, at_key=True)
+            if problem := _symbol_problem((*prefix, name), name, symbols):
+                yield problem
     if missing := [name for name in symbols if name not in bound]:
         yield ShapeProblem(path, f"no size for {_symbols(missing)}, which the inputs have", f"add `{missing[0]}: 1`")
     if section.zip is not None and not zipped:
@@ -106,16 +184,6 @@ def _bindings(section: ShapeSection, symbols: Sequence[str]) -> Iterator[dict[st
             yield {name: binding[name] for name in symbols}
 
 
-def _default_label(binding: dict[str, int]) -> str:
+def default_label(binding: dict[str, int]) -> str:
+    """The label of a shape that has none of its own."""
     return make_label("_".join(f"{name}{size}" for name, size in binding.items())) or STATIC
-
-
-def _label_problem(label: str, binding: dict[str, int], shapes: dict[str, Shape]) -> str | None:
-    if len(label) > MAX_NAME:
-        return f"the label {show(label)} is too long: at most {MAX_NAME} characters"
-    other = shapes.get(label.casefold())
-    if other is None:
-        return None
-    if other.symbols == binding:
-        return f"the shape {show(label)} is there twice"
-    return f"two shapes have the label {show(label)} (case does not count)"
