@@ -10,14 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import support
 from dispatchgen.errors import LockError, OutputError
 from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call, Dispatch, Skipped
 from dispatchgen.lock.schema import Lock, MadeFrom
-from dispatchgen.lock.store import canonical_json, lock_text, read_lock, write_lock
+from dispatchgen.lock.store import lock_text, read_lock, write_lock
 
 BENCHMARK = Benchmark(
     name="matmul_Dx64x128_f32__B8",
@@ -106,20 +104,6 @@ def test_one_change_is_a_change_of_few_lines(tmp_path: Path) -> None:
     assert len(changed) == 2
     assert "digest" in changed[0]
     assert changed[1].strip() == '"bindings": [8192, 32768, 2048],'
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=40,
-)
-
-
-@given(json_values)
-def test_canonical_json_is_json(value: object) -> None:
-    text = canonical_json(value)
-    assert json.loads(text) == value
-    assert text == canonical_json(json.loads(text))
 
 
 @pytest.mark.parametrize(
