@@ -9,9 +9,9 @@ there, all functions share one buffer (`layout`), and the buffer is filled.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import indent
 
 from dispatchgen.extract import commands
+from dispatchgen.extract.dispatching import Target, dispatching_function
 from dispatchgen.extract.layout import layout_of
 from dispatchgen.extract.program import Export
 from dispatchgen.extract.schema import Benchmark
@@ -41,12 +41,18 @@ def benchmark_module(
       benchmarks: Its benchmarks, each of which becomes a function of that name.
     """
     executable = f"{name}_executable"
-    target = f"@{executable}::{symbol_text(export.variant)}::@{name}"
-    device_symbol = symbol_text(ir.symbol(device))
+    target = Target(
+        executable=f"@{executable}",
+        export=f"@{executable}::{symbol_text(export.variant)}::@{name}",
+        device=symbol_text(ir.symbol(device)),
+        workload=len(benchmarks[0].workload),
+        constants=len(benchmarks[0].constants),
+        bindings=len(written),
+    )
     layout = layout_of(written, benchmarks)
     parts = [device.get_asm(use_local_scope=True), executable_text(export, executable, name)]
-    parts.append(_buffer(device_symbol, layout.size))
-    parts += [_function(benchmark, layout.offsets, executable, target, device_symbol) for benchmark in benchmarks]
+    parts.append(_buffer(target.device, layout.size))
+    parts += [_function(benchmark, layout.offsets, target) for benchmark in benchmarks]
     return module_of(parts)
 
 
@@ -75,34 +81,12 @@ length(%size) pattern(%zero : i8) flags("None")
 }}"""
 
 
-def _function(benchmark: Benchmark, offsets: Sequence[int], executable: str, target: str, device: str) -> str:
-    """The function that records the dispatch as often as it is asked to, runs the commands and waits for them."""
+def _function(benchmark: Benchmark, offsets: Sequence[int], target: Target) -> str:
+    """The function of a benchmark."""
+    attributes = 'attributes {iree.abi.stub, iree.reflection = {iree.benchmark = "dispatch"}}'
     operands = [
         *commands.scalars(benchmark),
         *commands.indices("offset", offsets),
         *commands.indices("length", benchmark.bindings),
     ]
-    workload = commands.operand_list("workload", len(benchmark.workload), lambda i: f"%workload{i}")
-    constants = commands.operand_list("constants", len(benchmark.constants), lambda i: f"%constant{i}")
-    lines = "\n".join(operands)
-    bindings = ", ".join(f"(%buffer : !hal.buffer)[%offset{i}, %length{i}]" for i in range(len(offsets)))
-    return f"""\
-util.func public @{benchmark.name}(%batch_size: i32) attributes {{iree.abi.stub, iree.reflection = {{iree.benchmark = "dispatch"}}}} {{
-  %count = arith.index_cast %batch_size : i32 to index
-  {commands.resolve(device)}
-  {commands.begin()}
-  %buffer = util.global.load @__buffer : !hal.buffer
-{indent(lines, "  ")}
-  %x, %y, %z = hal.executable.calculate_workgroups device(%device : !hal.device) target({target}){workload} : index, index, index
-  %executable = hal.executable.lookup device(%device : !hal.device) executable(@{executable}) : !hal.executable
-  %function = hal.executable.lookup.function target(%executable : !hal.executable) function({target}) : i64
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  scf.for %i = %c0 to %count step %c1 {{
-    hal.command_buffer.dispatch<%commands : !hal.command_buffer> target(%executable : !hal.executable)[%function] \
-workgroups([%x, %y, %z]){constants} bindings([{bindings}]) flags("None")
-    {commands.barrier()}
-  }}
-{indent(commands.submit(), "  ")}
-  util.return
-}}"""
+    return dispatching_function(f"@{benchmark.name}(%batch_size: i32) {attributes}", operands, target)
