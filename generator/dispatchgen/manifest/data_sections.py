@@ -10,7 +10,7 @@ from pydantic import Field, PlainValidator, Tag, WithJsonSchema, model_validator
 
 from dispatchgen.manifest.fields import Section, Text, by_kind, require
 from dispatchgen.manifest.fills import File, Fill, Random, Recorded, Splat, Zeros
-from dispatchgen.manifest.names import did_you_mean, show
+from dispatchgen.manifest.names import show
 
 #: Fills that are a word.
 WORDS: dict[str, Fill] = {"zeros": Zeros(), "random": Random(), "recorded": Recorded()}
@@ -30,10 +30,7 @@ Number = Annotated[int | float, PlainValidator(_number), WithJsonSchema({"type":
 
 
 def _word_problem(text: str) -> str | None:
-    if text in WORDS:
-        return None
-    hint = did_you_mean(text, WORDS)
-    return f"{show(text)} is none of {', '.join(WORDS)}" + (f"; {hint}" if hint else "")
+    return None if text in WORDS else f"{show(text)} is none of {', '.join(WORDS)}"
 
 
 def _ordinal_problem(text: str) -> str | None:
@@ -43,10 +40,11 @@ def _ordinal_problem(text: str) -> str | None:
 class FillSection(Section):
     """Seeded random numbers, or the contents of a file."""
 
-    random: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = Field(
+    random: list[Number] | None = Field(
         default=None,
         description="The smallest and the largest of random numbers; floats are below the largest. Default: floats "
         "from -1 to 1, small integers; positions in bounds, where a kernel uses the elements as such.",
+        json_schema_extra={"minItems": 2, "maxItems": 2},
     )
     seed: Annotated[int, Field(ge=0, lt=2**32)] | None = Field(
         default=None, description="Of random numbers: equal seeds give equal numbers. Default: 0."
@@ -70,6 +68,8 @@ class FillSection(Section):
         is_random = self.random is not None or self.seed is not None
         if (self.file is not None) == is_random:
             raise ValueError("either `file`, or `random` and `seed`, of which one is enough")
+        if self.random is not None and len(self.random) != 2:
+            raise ValueError(f"{len(self.random)} numbers; a range has two, the smallest and the largest")
         if self.random is not None and self.random[0] > self.random[1]:
             raise ValueError(
                 f"the range [{self.random[0]}, {self.random[1]}] is empty: the smallest number comes first"

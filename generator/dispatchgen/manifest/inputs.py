@@ -175,7 +175,7 @@ def _parse_token(token: str, is_float: bool) -> int | float | str:
     if not is_float and token in _BOOLEANS:
         return _BOOLEANS[token]
     if token.startswith("@"):
-        raise ValueError(f"{show(token)}: values from files are not supported; write them out")
+        raise ValueError(f"{show(token)}: a file is given as `{{type: ..., data: {{file: values.npy}}}}`")
     if problem := why_not_a_symbol(token):
         raise ValueError(f"{show(token)} is neither a value nor a symbol ({problem})")
     return token

@@ -93,6 +93,8 @@ _SECTIONS = {
     "ModelSection": "Model",
     "PackagedSource": "Source in a package",
     "TypedInput": "Input as a mapping",
+    "DataSection": "Data",
+    "FillSection": "Fill as a mapping",
     "ShapeSection": "Shape",
     "AutoSection": "Chosen shapes",
     "ProfileSection": "Sizes of a profile",
@@ -174,7 +176,8 @@ with symbols for the dims that vary:
 | `tensor<Bx64xf32>`, `tensor<f32>` | as MLIR writes it; the latter is a tensor without dims |
 
 `x` separates dims, so a symbol cannot contain a small `x`: `maxlen` would be two dims. Symbols are made of letters,
-digits and `_`. `auto`, `from`, `label`, `zip` and element types are not symbols. The element types are {types};
+digits and `_`. `auto`, `from`, `label`, `zip`, `zeros`, `random`, `recorded` and element types are not
+symbols. The element types are {types};
 `index` is a scalar only.
 
 Without `inputs` the types are read from the program, which has to be static then, unless its shapes are `auto`.
