@@ -135,7 +135,7 @@ def started(command: Sequence[str | Path], **options: Any) -> Iterator[subproces
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         process.wait(TIMEOUT)
-        for pipe in filter(None, (process.stdout, process.stderr)):
+        for pipe in filter(None, (process.stdin, process.stdout, process.stderr)):
             pipe.close()
 
 
