@@ -62,8 +62,11 @@ endfunction()
 # IMPORT_FLAGS: Flags of the importer, for `.onnx` sources.
 # COMPILE_FLAGS: All flags of iree-compile but input, output and phase.
 # INPUTS: Files that COMPILE_FLAGS name, as `--<flag>=<file>`.
+# DATA: Files that the contents of buffers are taken from, which extraction reads.
 # DISPATCHES: Names of all dispatches that the lock lists for this backend.
+# ARCHIVES: Names of those whose data lie beside the benchmark module.
 # CALLS: Names of all calls of the whole model that the lock lists.
+# CALL_INPUTS: Names of the files with inputs of these calls.
 # PARAMETERS: `[scope=]path` of parameter archives, for the whole model.
 # DEVICES: `<id>=<uri>` of each device to run on. None: the benchmarks are compiled, and nothing is run.
 # RUN_FLAGS: `<id>=<flag>` of iree-benchmark-module on that device.
@@ -99,7 +102,7 @@ function(iree_dispatch_benchmark_suite)
   cmake_parse_arguments(PARSE_ARGV 0 _RULE
     ""
     "NAME;MODEL;BACKEND;SRC;LOCK;MIN_TIME;REPETITIONS;BATCH_SIZE;TIMEOUT;DRIFT;OBJECT_SUFFIX"
-    "IMPORT_FLAGS;COMPILE_FLAGS;INPUTS;DISPATCHES;CALLS;PARAMETERS;DEVICES;RUN_FLAGS;DEVICE_LABELS;LABELS;PRESETS;\
+    "IMPORT_FLAGS;COMPILE_FLAGS;INPUTS;DATA;DISPATCHES;ARCHIVES;CALLS;CALL_INPUTS;PARAMETERS;DEVICES;RUN_FLAGS;DEVICE_LABELS;LABELS;PRESETS;\
 SUBSTITUTES;OBJECT_COMMANDS;SUBSTITUTE_INPUTS;SUBSTITUTE_FLAGS;COMBINATIONS"
   )
   _iree_dispatch_suite_names()
@@ -185,6 +188,16 @@ function(_iree_dispatch_check_suite OUT)
   if(NOT _COUNT EQUAL _UNIQUE)
     string(APPEND _PROBLEM "\n  two dispatches or calls have one name")
   endif()
+  foreach(_DISPATCH IN LISTS _RULE_ARCHIVES)
+    if(NOT _DISPATCH IN_LIST _RULE_DISPATCHES)
+      string(APPEND _PROBLEM "\n  ARCHIVES names '${_DISPATCH}', which is not among DISPATCHES")
+    endif()
+  endforeach()
+  foreach(_FILE IN LISTS _RULE_CALL_INPUTS)
+    if(NOT _FILE MATCHES "^[A-Za-z0-9_][A-Za-z0-9_.]*$")
+      string(APPEND _PROBLEM "\n  CALL_INPUTS: '${_FILE}' is not a name made of [A-Za-z0-9_.]")
+    endif()
+  endforeach()
   foreach(_RESERVED IN ITEMS model configured substitutions)
     if(_RESERVED IN_LIST _RULE_DISPATCHES)
       string(APPEND _PROBLEM "\n  a dispatch cannot be named '${_RESERVED}': files of the whole model have this name")

@@ -157,6 +157,7 @@ def make_lock(
         model=model.id,
         made_from=origin,
         entry=model.entry,
+        files=model.data_files,
         calls=next(iter(calls.values()), ()),
         backends=locks,
     )

@@ -23,7 +23,7 @@ Value = str | int | Sequence[str] | Mapping[str, Sequence[str]]
 Arguments = Mapping[str, Value]
 
 #: Keywords whose values name files of the suite's folder.
-PATH_KEYWORDS = frozenset(("src", "parameters", "inputs", "substitutes", "substitute_inputs"))
+PATH_KEYWORDS = frozenset(("src", "parameters", "inputs", "data", "substitutes", "substitute_inputs"))
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,21 @@ def input_files(model: Model, backend: str) -> list[str]:
     return sorted(files)
 
 
+def read_files(call: SuiteCall) -> list[str]:
+    """The files that steps of a call read besides its program, as paths in the suite's folder."""
+    return [*input_files(call.model, call.backend.id), *_texts(call, "data")]
+
+
 def command_arguments(call: SuiteCall) -> list[str]:
     """The arguments of the commands that build objects for a call."""
-    texts = call.arguments.get("object_commands", ())
+    return [text.partition("=")[2] for text in _texts(call, "object_commands")]
+
+
+def _texts(call: SuiteCall, keyword: str) -> Sequence[str]:
+    """The texts of a keyword."""
+    texts = call.arguments.get(keyword, ())
     assert isinstance(texts, Sequence)
-    return [text.partition("=")[2] for text in texts]
+    return texts
 
 
 def package_names(calls: Sequence[SuiteCall]) -> list[str]:
@@ -120,6 +130,8 @@ def refuse(suite: Suite, calls: Sequence[SuiteCall], system: str, refused: Refus
 
 def _suite_arguments(suite: Suite, model: Model, backend: Backend, lock: Lock) -> Mapping[str, Value | None]:
     run = model.run
+    dispatches = sorted(lock.backends[backend.id].dispatches, key=lambda dispatch: dispatch.name)
+    calls = [call for call in lock.calls if call.is_run]
     return {
         "name": f"{model.id}_{backend.id}",
         "model": model.id,
@@ -129,8 +141,11 @@ def _suite_arguments(suite: Suite, model: Model, backend: Backend, lock: Lock) -
         "import_flags": import_flags(model) if model.source.format == "onnx" else None,
         "compile_flags": compile_flags(model, backend),
         "inputs": model.flag_files.get(backend.id, ()),
-        "dispatches": sorted(dispatch.name for dispatch in lock.backends[backend.id].dispatches),
-        "calls": sorted(call.name for call in lock.calls),
+        "data": lock.files,
+        "dispatches": [dispatch.name for dispatch in dispatches],
+        "archives": [dispatch.name for dispatch in dispatches if dispatch.archive],
+        "calls": sorted(call.name for call in calls),
+        "call_inputs": sorted(name for call in calls for name in call.files),
         "parameters": model.parameters,
         "devices": [f"{device.id}={device.uri}" for device in backend.devices],
         "run_flags": [f"{device.id}={flag}" for device in backend.devices for flag in device.run_flags],

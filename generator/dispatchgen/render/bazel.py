@@ -11,9 +11,9 @@ from dispatchgen.render.arguments import (
     PATH_KEYWORDS,
     SuiteCall,
     Value,
-    input_files,
     package_names,
     present,
+    read_files,
     refuse,
     suite_calls,
 )
@@ -97,7 +97,7 @@ def _check_manifest(suite: Suite) -> None:
 def _refused(call: SuiteCall) -> Iterator[tuple[str, str]]:
     """Each string of a call that Bazel cannot carry, with the reason."""
     parameters = [parameter_path(parameter) for parameter in call.model.parameters]
-    paths = [call.model.source.path, *parameters, *input_files(call.model, call.backend.id)]
+    paths = [call.model.source.path, *parameters, *read_files(call)]
     for path in paths:
         reason = path_refusal(path)
         if reason is not None:

@@ -12,9 +12,9 @@ from dispatchgen.render.arguments import (
     SuiteCall,
     Value,
     command_arguments,
-    input_files,
     package_names,
     present,
+    read_files,
     refuse,
     suite_calls,
 )
@@ -75,7 +75,7 @@ def _values(value: Value) -> Sequence[str]:
 
 def _refused(call: SuiteCall) -> Iterator[tuple[str, str]]:
     """Each string of a call that CMake cannot carry, with the reason."""
-    for path in (call.model.source.path, *input_files(call.model, call.backend.id)):
+    for path in (call.model.source.path, *read_files(call)):
         reason = path_refusal(path)
         if reason is not None:
             yield path, reason

@@ -93,13 +93,14 @@ def _check_bazel_package(suite: Suite) -> None:
 
 
 def _bazel_files(suite: Suite, model: Model) -> Iterator[str]:
-    """Paths of a model's files in the suite's folder: program, lock, parameters, substitutes, what flags name."""
+    """Paths of a model's files in the suite's folder: program, lock, parameters, data, substitutes, what flags name."""
     if model.source.package is None:
         yield model.source.path
     yield suite.lock_path(model).relative_to(suite.root).as_posix()
     for parameter in model.parameters:
         yield parameter_path(parameter)
-    yield from sorted({file for backend in model.backends for file in input_files(model, backend)})
+    files = {file for backend in model.backends for file in input_files(model, backend)}
+    yield from sorted(files.union(model.data_files))
 
 
 def _package_dir(suite: Suite, path: Path) -> str | None:

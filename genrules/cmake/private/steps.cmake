@@ -120,41 +120,42 @@ endfunction()
 
 # _iree_dispatch_extract_step()
 #
-# Writes a benchmark module for each dispatch of configured.mlir and a flag file for each call of the whole model.
+# Writes a benchmark module for each dispatch of configured.mlir, a flag file for each call of the whole model, and the data
+# that both need: an archive beside the module, files of inputs beside the flag file. Where only a file of DATA changes, these
+# change alone, and nothing is compiled.
 function(_iree_dispatch_extract_step)
   get_property(_CODE_STAMP GLOBAL PROPERTY _IREE_DISPATCH_CODE_STAMP)
   _iree_dispatch_absolute("${_RULE_LOCK}" _LOCK)
   _iree_dispatch_listed(_LISTED)
-  set(_MODULES ${_RULE_DISPATCHES})
-  list(TRANSFORM _MODULES PREPEND "${_DIR}/dispatches/")
-  list(TRANSFORM _MODULES APPEND ".mlir")
-  set(_FLAG_FILES ${_RULE_CALLS})
-  list(TRANSFORM _FLAG_FILES PREPEND "${_DIR}/dispatches/")
-  list(TRANSFORM _FLAG_FILES APPEND ".flags")
+  _iree_dispatch_suite_dir(_SUITE_DIR)
+  _iree_dispatch_absolute_paths(_RULE_DATA _DATA)
+  _iree_dispatch_depends(_DATA ${_DATA})
+  list(TRANSFORM _RULE_DISPATCHES APPEND ".mlir")
+  list(TRANSFORM _RULE_ARCHIVES APPEND ".irpa")
+  list(TRANSFORM _RULE_CALLS APPEND ".flags")
+  set(_WRITTEN ${_RULE_DISPATCHES} ${_RULE_ARCHIVES} ${_RULE_CALLS} ${_RULE_CALL_INPUTS} index.json written.txt)
   set(_DRIFT_FLAGS "")
-  set(_DRIFT_REPORT "")
   if(_DRIFT_ALLOWED)
     set(_DRIFT_FLAGS --drift allow)
-    set(_DRIFT_REPORT "${_DIR}/dispatches/drift.txt")
+    list(APPEND _WRITTEN drift.txt)
   endif()
+  list(TRANSFORM _WRITTEN PREPEND "${_DIR}/dispatches/")
   _iree_dispatch_cut_off("${_DIR}/dispatches.stamp" "" "")
   add_custom_command(
     OUTPUT
       "${_DIR}/dispatches.stamp"
     BYPRODUCTS
-      ${_MODULES}
-      ${_FLAG_FILES}
-      "${_DIR}/dispatches/index.json"
-      "${_DIR}/dispatches/written.txt"
-      ${_DRIFT_REPORT}
+      ${_WRITTEN}
     ${_BEGIN}
     COMMAND
       "${_PYTHON}" -m dispatchgen extract "${_DIR}/configured.mlir" --lock "${_LOCK}" --backend "${_RULE_BACKEND}"
       --output "${_DIR}/dispatches" --listed "${_LISTED}" ${_DRIFT_FLAGS} --iree-compile "${_COMPILER}"
+      --root "${_SUITE_DIR}"
     ${_END}
     DEPENDS
       "${_DIR}/configured.mlir"
       "${_LOCK}"
+      ${_DATA}
       "${_CODE_STAMP}"
     COMMENT "Extracting ${_PLACE}"
     VERBATIM
@@ -168,14 +169,24 @@ endfunction()
 
 # _iree_dispatch_listed()
 #
-# Sets OUT to the SHA-256 of the names of the suite's dispatches and calls, as `listed_digest` of dispatchgen's
+# Sets OUT to the SHA-256 of the names of the suite's dispatches, calls and files, as `listed_digest` of dispatchgen's
 # lock/modules.py computes it from the lock: a lock that was renewed without generating again is found out.
 function(_iree_dispatch_listed OUT)
   list(SORT _RULE_DISPATCHES)
   list(SORT _RULE_CALLS)
   list(JOIN _RULE_DISPATCHES "\n" _DISPATCHES)
   list(JOIN _RULE_CALLS "\n" _CALLS)
-  string(SHA256 _DIGEST "${_DISPATCHES}\n\n${_CALLS}")
+  set(_TEXT "${_DISPATCHES}\n\n${_CALLS}")
+  list(TRANSFORM _RULE_ARCHIVES PREPEND "archive=")
+  list(TRANSFORM _RULE_CALL_INPUTS PREPEND "input=")
+  list(TRANSFORM _RULE_DATA PREPEND "data=")
+  set(_FILES ${_RULE_ARCHIVES} ${_RULE_CALL_INPUTS} ${_RULE_DATA})
+  if(NOT "${_FILES}" STREQUAL "")
+    list(SORT _FILES)
+    list(JOIN _FILES "\n" _FILES)
+    string(APPEND _TEXT "\n\n${_FILES}")
+  endif()
+  string(SHA256 _DIGEST "${_TEXT}")
   set(${OUT} "${_DIGEST}" PARENT_SCOPE)
 endfunction()
 

@@ -56,7 +56,7 @@ function(_iree_dispatch_device_tests DEVICE)
   set(_SMOKE "")
   set(_TIMED "")
   foreach(_DISPATCH IN LISTS _RULE_DISPATCHES)
-    set(_WHAT "--module=${_DIR}/${_DISPATCH}.vmfb")
+    _iree_dispatch_module_flags("${_DIR}" "${_DISPATCH}" _WHAT)
     set(_CHECKS "")
     if(_DRIFT_ALLOWED)
       set(_CHECKS "-DSOURCE=${_DIR}/dispatches/${_DISPATCH}.mlir")
@@ -93,6 +93,18 @@ function(_iree_dispatch_add_calls MODULE)
     _iree_dispatch_add_tests("model/${_CALL}" "call" "${_TIMING}")
   endforeach()
   _iree_dispatch_finish_tests("model" "${_SMOKE}" "${_TIMED}")
+endfunction()
+
+# _iree_dispatch_module_flags()
+#
+# Sets OUT to the flags of iree-benchmark-module for the module of a dispatch, which lies in FOLDER. The data of a dispatch are
+# the same whatever stands in its place.
+function(_iree_dispatch_module_flags FOLDER DISPATCH OUT)
+  set(_FLAGS "--module=${FOLDER}/${DISPATCH}.vmfb")
+  if(DISPATCH IN_LIST _RULE_ARCHIVES)
+    list(APPEND _FLAGS "--parameters=data=${_DIR}/dispatches/${DISPATCH}.irpa")
+  endif()
+  set(${OUT} "${_FLAGS}" PARENT_SCOPE)
 endfunction()
 
 # _iree_dispatch_timing_flags()
