@@ -166,7 +166,10 @@ def test_a_value_of_the_device_is_named(run: Run) -> None:
     util.return
   }}"""
     )
-    reason = "stream.resource.load of what the dispatch elementwise_D_f32 computes on the device"
+    reason = (
+        "stream.resource.load of what the dispatch elementwise_D_f32 computes on the device "
+        "(override elementwise_D_f32)"
+    )
     assert workloads(trace) == [8, Unknown(reason), 1]
     assert not trace.stops
 

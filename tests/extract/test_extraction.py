@@ -75,7 +75,8 @@ def test_a_read_back_is_named_and_the_rest_goes_on(configured: Configured, model
     assert skipped.export == "main_dispatch_1_elementwise_broadcast_D_f32"
     assert skipped.calls == ("N130",)
     assert skipped.reason == (
-        "its size depends on stream.resource.load of what the dispatch reduction_D_f32xi64 computes on the device"
+        "its size depends on stream.resource.load of what the dispatch reduction_D_f32xi64 computes on the device "
+        "(override reduction_D_f32xi64)"
     )
 
 

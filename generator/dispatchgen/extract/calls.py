@@ -44,6 +44,7 @@ def calls_of(program: Program, model: Model) -> tuple[Call, ...]:
                     shape=shape.label,
                     symbols=dict(shape.symbols),
                     inputs=tuple(str(inputs.bind(value, shape)) for value in values),
+                    overrides=_overrides(model, shape),
                     symbolic=_symbolic(values) if shape.symbols else (),
                 )
             )
@@ -93,6 +94,12 @@ def _inputs(model: Model, entry: str) -> Sequence[Input] | None:
     if entry in model.inputs:
         return model.inputs[entry]
     return model.inputs.get(None)
+
+
+def _overrides(model: Model, shape: Shape) -> dict[str, int]:
+    """The sizes at a shape that only the device computes."""
+    overrides = model.overrides.items()
+    return {name: shape.symbols[size] if isinstance(size, str) else size for name, size in overrides}
 
 
 def _from(argument: Argument) -> Input:

@@ -10,6 +10,7 @@ from dispatchgen.extract import inputs
 from dispatchgen.extract.evaluator import Dispatched, Evaluator, Handler, Stop, arguments_and_results
 from dispatchgen.extract.host_ops import HOST_OPS
 from dispatchgen.extract.program import Program
+from dispatchgen.extract.read_backs import ReadBacks
 from dispatchgen.extract.stream_ops import STREAM_OPS
 from dispatchgen.extract.values import HostValue, Unknown
 from dispatchgen.iree.types import scalar_type
@@ -25,14 +26,24 @@ class Trace:
     stops: Sequence[Stop]
 
 
-def evaluate(program: Program, function: str, call_inputs: Sequence[str]) -> Trace:
+def evaluate(
+    program: Program,
+    function: str,
+    call_inputs: Sequence[str],
+    overrides: Mapping[str, int] | None = None,
+    read_backs: ReadBacks | None = None,
+) -> Trace:
     """Runs the initializers, then `function` with these inputs (values of `--input=`).
+
+    Args:
+      overrides: Values that the host reads back from the device, by the name that `read_backs` gives them.
+      read_backs: Shared by the calls of a program, so that a name means the same in each.
 
     Raises:
       ModelError: the inputs do not fit the function.
       ShapeError: the program itself rejects them.
     """
-    evaluator = Evaluator(program, HANDLERS)
+    evaluator = Evaluator(program, HANDLERS, overrides, read_backs)
     arguments = _arguments(program, function, call_inputs)
     evaluator.call(function, arguments)
     return Trace(evaluator.dispatched, evaluator.stops)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from dispatchgen.extract import scalars
 from dispatchgen.extract.program import Program
+from dispatchgen.extract.read_backs import ReadBacks
 from dispatchgen.extract.values import HostValue, Resource, Storage, Unknown
 from dispatchgen.iree import ir, types
 from dispatchgen.iree.types import ScalarType, scalar_type
@@ -99,9 +100,18 @@ class Op:
 class Evaluator:
     """One run of a program: initializers, then a call. Its state: globals, dispatches so far, what stopped early."""
 
-    def __init__(self, program: Program, handlers: Mapping[str, Handler]):
+    def __init__(
+        self,
+        program: Program,
+        handlers: Mapping[str, Handler],
+        overrides: Mapping[str, int] | None = None,
+        read_backs: ReadBacks | None = None,
+    ):
+        """Runs the initializers. `overrides`: values that the host reads back from the device, by name."""
         self.program = program
         self.handlers = handlers
+        self.overrides = overrides or {}
+        self.read_backs = read_backs or ReadBacks()
         self.globals: dict[str, HostValue] = {}
         self.dispatched: list[Dispatched] = []
         self.stops: list[Stop] = []

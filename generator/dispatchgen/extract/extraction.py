@@ -13,7 +13,9 @@ from dispatchgen.extract import emit, names
 from dispatchgen.extract.evaluate import Trace, evaluate
 from dispatchgen.extract.evaluator import Dispatched
 from dispatchgen.extract.program import Export, Program
+from dispatchgen.extract.read_backs import ReadBacks
 from dispatchgen.extract.schema import INITIALIZER, BackendDispatches, Benchmark, Call, Dispatch, Skipped
+from dispatchgen.extract.sizes import Sizes, sizes_of
 from dispatchgen.extract.values import HostValue, Unknown
 from dispatchgen.iree.types import scalar_type
 from dispatchgen.manifest.suite import STATIC
@@ -22,15 +24,6 @@ from dispatchgen.manifest.suite import STATIC
 _ERRORS = 20
 
 Key = tuple[str, str]  #: Executable and export.
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """What tells the benchmarks of one dispatch apart."""
-
-    workload: tuple[int, ...]
-    constants: tuple[tuple[str, int], ...]
-    bindings: tuple[int, ...]
 
 
 @dataclass
@@ -71,6 +64,7 @@ class Extraction:
     """The dispatches of a model on a backend; valid while the module they come from is open."""
 
     lock: BackendDispatches
+    read_backs: tuple[str, ...]  #: Names of what the calls read back from the device.
     _program: Program
     _found: Mapping[Key, _Found]
 
@@ -102,7 +96,8 @@ def extract(
       ShapeError: the program itself rejects the shape of a call.
     """
     found = {key: _Found(export) for key, export in program.exports.items()}
-    for index, (call, trace) in enumerate(zip(calls, _traces(program, calls), strict=True)):
+    read_backs = ReadBacks()
+    for index, (call, trace) in enumerate(zip(calls, _traces(program, calls, read_backs), strict=True)):
         _record(program, found, call.name, trace, with_initializers=index == 0)
     _explain_the_rest(program, found, calls)
     usable = {key: each for key, each in found.items() if each.counts}
@@ -113,7 +108,7 @@ def extract(
         skipped=tuple(chain.from_iterable(_not_known(each, each.skipped) for each in found.values())),
         uncounted=tuple(chain.from_iterable(_not_known(each, each.uncounted) for each in found.values())),
     )
-    return Extraction(lock, program, usable)
+    return Extraction(lock, read_backs.names, program, usable)
 
 
 def _not_known(found: _Found, reasons: Mapping[str, Sequence[str]]) -> Iterator[Skipped]:
@@ -128,7 +123,7 @@ def _not_known(found: _Found, reasons: Mapping[str, Sequence[str]]) -> Iterator[
         )
 
 
-def _traces(program: Program, calls: Sequence[Call]) -> list[Trace]:
+def _traces(program: Program, calls: Sequence[Call], read_backs: ReadBacks) -> list[Trace]:
     """What each call runs. Raises ModelError, or ShapeError where shapes alone are wrong, with what is wrong at any."""
     traces: list[Trace] = []
     errors = list(_missing_functions(program, calls))
@@ -138,7 +133,7 @@ def _traces(program: Program, calls: Sequence[Call]) -> list[Trace]:
         if call.function not in program.public_functions:
             continue
         try:
-            traces.append(evaluate(program, call.function, call.inputs))
+            traces.append(evaluate(program, call.function, call.inputs, call.overrides, read_backs))
         except ModelError as error:
             errors.append(type(error)(*_placed(call, error)))
     if errors:
@@ -276,7 +271,7 @@ def _benchmarks(
     name: str, found: _Found, is_static: bool, static_calls: Collection[str], previous: Iterable[Benchmark]
 ) -> Iterator[Benchmark]:
     """The benchmarks of a dispatch, in the order of the calls that have them."""
-    old = {Sizes(benchmark.workload, benchmark.constants, benchmark.bindings): benchmark.name for benchmark in previous}
+    old = {sizes_of(benchmark): benchmark.name for benchmark in previous}
     bases = [
         [name if is_static or call in static_calls else f"{name}__{call}" for call in counts]
         for counts in found.counts.values()

@@ -77,6 +77,9 @@ class Call(Data):
     shape: str = Field(description="Label of the shape.")
     symbols: dict[str, int]
     inputs: tuple[str, ...] = Field(description="Values of `--input=`, in order.")
+    overrides: dict[str, int] = Field(
+        default={}, description="Sizes that only the device computes, by the name of what computes them."
+    )
     files: tuple[str, ...] = Field(
         default=(),
         description="Names of the files that `inputs` hold as `@<name>`: the build's extraction step writes them beside "

@@ -8,6 +8,7 @@ from typing import Any
 
 from dispatchgen.extract.evaluator import Dispatched, Evaluator, Frame, Handler, Op, forget
 from dispatchgen.extract.names import operation_of
+from dispatchgen.extract.read_backs import Computed, computed_by, overridden
 from dispatchgen.extract.values import BufferView, HostValue, Resource, Storage, Unknown
 from dispatchgen.iree import ir, types
 from dispatchgen.iree.types import ScalarType, scalar_type
@@ -90,12 +91,21 @@ def _load(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  #
         return op.unknown_results(Unknown(f"the result of {op.name}"))
     at = _sum(source.offset, offset)
     data = at if isinstance(at, Unknown) else source.storage.read(at, type_.bytes)
+    if isinstance(data, Computed):
+        return [_read_back(evaluator, op, data, type_)]
     if isinstance(data, Unknown):
         return [data if data.reason.startswith(op.name) else Unknown(f"{op.name} of {data.reason}")]
     try:
         return [types.from_bytes(data, type_)]
     except ValueError as error:
         return [Unknown(str(error))]
+
+
+def _read_back(evaluator: Evaluator, op: Op, computed: Computed, type_: ScalarType) -> HostValue:
+    """A value that a dispatch computed: known only where the manifest overrides it."""
+    name = evaluator.read_backs.name(computed, op.operation)
+    value = overridden(name, evaluator.overrides, type_)
+    return Unknown(f"{op.name} of {computed.reason} (override {name})") if value is None else value
 
 
 def _store(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
@@ -174,7 +184,7 @@ class _Site:
     export: str
     written: tuple[bool, ...]
     constant_types: tuple[str, ...]
-    computed: Unknown
+    computed: Computed
 
 
 def _site(op: Op) -> _Site:
@@ -184,7 +194,7 @@ def _site(op: Op) -> _Site:
         export,
         written=tuple(bool(ir.integer(access) & _WRITES) for access in op.named("resource_accesses")),
         constant_types=tuple(str(operand.type) for operand in op.named("uniform_operands")),
-        computed=Unknown(f"what the dispatch {operation_of(export)} computes on the device"),
+        computed=computed_by(operation_of(export)),
     )
 
 
