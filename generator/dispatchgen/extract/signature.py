@@ -71,6 +71,12 @@ def _inputs(types: Sequence[str]) -> Iterator[tuple[int, str]]:
             yield position, type_
 
 
+def input_index(function: ir.Operation, position: int) -> int | None:
+    """Which input an argument of a function takes; None: none."""
+    types, _ = arguments_and_results(function)
+    return next((i for i, (found, _) in enumerate(_inputs(types)) if found == position), None)
+
+
 def _argument(type_: str, imported: str | None, declared: Sequence[str], index: int) -> Argument:
     if type_ != "!hal.buffer_view":
         return Argument(type_, None)
