@@ -59,7 +59,7 @@ def test_the_targets_of_a_suite(package: Package) -> None:
 
 
 def test_groups_hold_what_they_say(package: Package) -> None:
-    package.call(SUITE, **{**WHOLE, "parameters": ["w=a.irpa", "b.irpa", "v=a.irpa"]})
+    package.call(SUITE, **{**WHOLE, "parameters": ["w=a.irpa", "b.irpa", "v=a.irpa"], "data": ["c.npy"]})
     smoke, timed = (
         [":" + name for name in package.of_kind(f"iree_dispatch_{kind}_test")] for kind in ("smoke", "benchmark")
     )
@@ -67,7 +67,7 @@ def test_groups_hold_what_they_say(package: Package) -> None:
     assert package.targets["mlp_cpu.benchmarks"].attributes["tests"] == timed
     modules = [":mlp_cpu.matmul", ":mlp_cpu.softmax", ":mlp_cpu.model"]
     assert package.targets["mlp_cpu"].attributes["srcs"] == modules
-    sources = [":models/mlp.mlir", ":locks/mlp.json", ":a.irpa", ":b.irpa"]
+    sources = [":models/mlp.mlir", ":locks/mlp.json", ":a.irpa", ":b.irpa", ":c.npy"]
     assert package.targets["mlp_cpu.sources"].attributes["srcs"] == sources
 
 
@@ -78,13 +78,17 @@ def test_nothing_joins_a_wildcard(package: Package) -> None:
 
 
 def test_the_steps_get_what_the_suite_says(package: Package) -> None:
-    package.call(SUITE, **{**WHOLE, "drift": "allow", "tools": "//tools:mine"})
+    data = {"data": ["data/ids.npy"], "archives": ["matmul"], "call_inputs": ["B1.0.npy"]}
+    package.call(SUITE, **{**WHOLE, **data, "drift": "allow", "tools": "//tools:mine"})
     assert package.targets["mlp_cpu.dispatches"].attributes == {
         "name": "mlp_cpu.dispatches",
         "src": ":models/mlp.mlir",
+        "archives": ["matmul"],
         "backend": "cpu",
+        "call_inputs": ["B1.0.npy"],
         "calls": ["B1"],
         "compile_flags": ["--iree-hal-target-device=local"],
+        "data": [":data/ids.npy"],
         "dispatches": ["matmul", "softmax"],
         "drift": "allow",
         "inputs": [],
@@ -270,6 +274,9 @@ def test_setup_creates_what_stands_for_several_suites(package: Package) -> None:
             {"dispatches": ["drift"]},
             ["a dispatch cannot be named 'drift': the suite itself has a target or a file of that name"],
         ),
+        ({"dispatches": ["a"], "archives": ["b"]}, ["archives names 'b', which is not among dispatches"]),
+        ({"call_inputs": ["a/b"]}, ["call_inputs: 'a/b' is not a name made of [A-Za-z0-9_.]"]),
+        ({"data": ["../a.npy"]}, [f"data '../a.npy' {OUTSIDE}"]),
         ({"devices": ["cuda"]}, ["device 'cuda' is not of the form <id>=<uri>"]),
         ({"devices": ["cuda="]}, ["device 'cuda=' is not of the form <id>=<uri>"]),
         ({"devices": ["=cuda"]}, ["device '=cuda' is not of the form <id>=<uri>"]),

@@ -78,6 +78,7 @@ def check_suite(suite):
     ]
     problems += check_ids([name for name in [suite.model, suite.backend] if name])
     problems += check_ids(suite.dispatches + suite.calls + suite.presets)
+    problems += _check_data(suite)
     problems += _check_names(suite)
     problems += _check_devices(suite)
     problems += _check_paths(suite)
@@ -96,6 +97,23 @@ def _check_names(suite):
         if name in suite.dispatches
     ]
     return problems
+
+def _check_data(suite):
+    problems = [
+        "archives names '%s', which is not among dispatches" % name
+        for name in suite.archives
+        if name not in suite.dispatches
+    ]
+    problems += [
+        "call_inputs: '%s' is not a name made of [A-Za-z0-9_.]" % name
+        for name in suite.call_inputs
+        if not _is_made_of(name, _ID + ".") or name.startswith(".")
+    ]
+    return problems + [
+        "data '%s' is not a path inside the package: relative, without '.' and '..'" % path
+        for path in suite.data
+        if not is_inside(path)
+    ]
 
 def _check_devices(suite):
     problems = [

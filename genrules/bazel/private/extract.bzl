@@ -26,17 +26,22 @@ def _extract_impl(ctx):
     )
 
     modules = {name: ctx.actions.declare_file("%s/dispatches/%s.mlir" % (title, name)) for name in ctx.attr.dispatches}
+    archives = {name: ctx.actions.declare_file("%s/dispatches/%s.irpa" % (title, name)) for name in ctx.attr.archives}
     calls = {name: ctx.actions.declare_file("%s/dispatches/%s.flags" % (title, name)) for name in ctx.attr.calls}
+    call_inputs = [ctx.actions.declare_file("%s/dispatches/%s" % (title, name)) for name in ctx.attr.call_inputs]
     index = ctx.actions.declare_file(title + "/dispatches/index.json")
     drift = None
     if (ctx.attr._drift[IreeDispatchSettingInfo].value or ctx.attr.drift) == "allow":
         drift = ctx.actions.declare_file(title + "/dispatches/drift.txt")
-    outputs = modules.values() + calls.values() + [index] + ([drift] if drift else [])
-    _add_extract_action(ctx, tools, title, configured, index.dirname, outputs, drift)
+    data = archives.values() + call_inputs
+    outputs = modules.values() + calls.values() + data + [index] + ([drift] if drift else [])
+    _add_extract_action(ctx, tools, title, configured, index, outputs, drift)
     return [
         DefaultInfo(files = depset(outputs)),
         IreeDispatchExtractInfo(
+            archives = archives,
             backend = ctx.attr.backend,
+            call_inputs = call_inputs,
             calls = calls,
             checks = {},
             compile_flags = ctx.attr.compile_flags,
@@ -69,21 +74,30 @@ def _plain(path):
             segments.append(segment)
     return "/".join(segments)
 
-def _add_extract_action(ctx, tools, title, configured, folder, outputs, drift):
-    # By it extraction finds out a lock that was renewed without generating the build file again. See `listed_in` of
-    # dispatchgen's lock/modules.py.
+def _listed(ctx):
+    """What the build file lists, in the form of `listed_in` of dispatchgen's lock/modules.py."""
+    files = ["archive=" + name for name in ctx.attr.archives]
+    files += ["input=" + name for name in ctx.attr.call_inputs]
+    files += ["data=" + target.label.name for target in ctx.attr.data]
+    kinds = [ctx.attr.dispatches, ctx.attr.calls] + ([files] if files else [])
+    return "\n\n".join(["\n".join(sorted(names)) for names in kinds])
+
+def _add_extract_action(ctx, tools, title, configured, index, outputs, drift):
+    # By it extraction finds out a lock that was renewed without generating the build file again.
     listing = ctx.actions.declare_file(title + "/listed.txt")
-    ctx.actions.write(
-        output = listing,
-        content = "\n".join(sorted(ctx.attr.dispatches)) + "\n\n" + "\n".join(sorted(ctx.attr.calls)),
-    )
+    ctx.actions.write(output = listing, content = _listed(ctx))
+    has_data = ctx.attr.archives or ctx.attr.call_inputs or ctx.attr.data
     args = ctx.actions.args()
     args.add("extract")
     args.add(configured)
     args.add("--lock", ctx.file.lock)
     args.add("--backend", ctx.attr.backend)
-    args.add("--output", folder)
+    args.add("--output", index.dirname)
     args.add("--listed-in", listing)
+    args.add("--root", "/".join([part for part in [ctx.label.workspace_root, ctx.label.package] if part]) or ".")
+
+    # Where tests find them.
+    args.add("--inputs-at", index.short_path.rpartition("/")[0])
     if drift:
         args.add("--drift", "allow")
     args.add("--iree-compile", tools.compile.executable)
@@ -93,8 +107,9 @@ def _add_extract_action(ctx, tools, title, configured, folder, outputs, drift):
         executable = tools.dispatchgen,
         arguments = [args],
         inputs = depset(
-            [configured, ctx.file.lock, listing],
-            transitive = [tools.dispatchgen_files, tools.compile_files],
+            [configured, ctx.file.lock, listing] + ctx.files.data,
+            # Data are made with packages that else only substitutes need.
+            transitive = [tools.dispatchgen_files, tools.compile_files] + ([tools.substitute_files] if has_data else []),
         ),
         outputs = outputs,
         tools = [tools.dispatchgen, tools.compile],
@@ -108,13 +123,20 @@ iree_dispatch_extract = rule(
     doc = """Writes a benchmark module for each dispatch of a model on a backend.
 
 `<model>/<backend>/configured.mlir` is the model, compiled as far as configured executables; `dispatches/` beside it has
-`<dispatch>.mlir` for each dispatch, `<call>.flags` for each call of the whole model, and `index.json`. Each is an output of
-its own, so that only what uses a changed one is built again.
+`<dispatch>.mlir` for each dispatch, `<dispatch>.irpa` where its data lie beside it, `<call>.flags` for each call of the whole
+model with the files that it names, and `index.json`. Each is an output of its own, so that only what uses a changed one is
+built again.
 """,
     attrs = {
+        "archives": attr.string_list(
+            doc = "Names of the dispatches whose data lie beside the benchmark module.",
+        ),
         "backend": attr.string(
             doc = "Id of the backend.",
             mandatory = True,
+        ),
+        "call_inputs": attr.string_list(
+            doc = "Names of the files with inputs of calls.",
         ),
         "calls": attr.string_list(
             doc = "Names of all calls of the whole model that the lock lists.",
@@ -122,6 +144,10 @@ its own, so that only what uses a changed one is built again.
         "compile_flags": attr.string_list(
             doc = "All flags of iree-compile but input, output and phase.",
             mandatory = True,
+        ),
+        "data": attr.label_list(
+            doc = "Files of the package that the contents of buffers are taken from.",
+            allow_files = True,
         ),
         "dispatches": attr.string_list(
             doc = "Names of all dispatches that the lock lists for this backend.",

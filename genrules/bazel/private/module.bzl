@@ -34,7 +34,9 @@ def _module_impl(ctx):
     return [
         DefaultInfo(files = depset([vmfb])),
         IreeDispatchModuleInfo(
+            archive = extract.archives.get(ctx.attr.dispatch),
             backend = extract.backend,
+            call_inputs = [] if ctx.attr.dispatch else extract.call_inputs,
             calls = {} if ctx.attr.dispatch else extract.calls,
             changes = [struct(vmfb = module.vmfb, original = module.original) for module in changes],
             check = extract.checks.get(ctx.attr.dispatch),

@@ -29,7 +29,9 @@ IreeDispatchToolsInfo = provider(
 IreeDispatchExtractInfo = provider(
     doc = "The benchmark modules of a model on a backend, not compiled: the compiler's own, or those of a substitution.",
     fields = {
+        "archives": "dict of string to File: name of each dispatch with data beside its module -> the archive.",
         "backend": "string: id of the backend.",
+        "call_inputs": "list of File: what the flags of calls name.",
         "calls": "dict of string to File: name of each call of the whole model -> its flags, one per line.",
         "checks": "dict of string to File: name of each module that compares outputs -> what to compare. Empty: no substitution.",
         "compile_flags": "list of string: the flags of iree-compile. Paths of files that they name are those of `flag_files`.",
@@ -58,7 +60,9 @@ IreeDispatchSubstitutionInfo = provider(
 IreeDispatchModuleInfo = provider(
     doc = "A compiled module: the benchmarks of a dispatch, or the whole model.",
     fields = {
+        "archive": "File or None: the data of the dispatch's buffers; None: the module makes them.",
         "backend": "string: id of the backend.",
+        "call_inputs": "list of File: for a whole model, those of IreeDispatchExtractInfo; else empty.",
         "calls": "dict of string to File: for a whole model, the calls of IreeDispatchExtractInfo; else empty.",
         "changes": "list of struct(vmfb, original): Files of modules of dispatches; where they differ, a whole program does.",
         "check": "File or None: for a module that compares outputs, what to compare.",

@@ -203,7 +203,9 @@ def _extract_info(original, substitution, configured, objects, modules = {}, che
     compiled.update({dispatch + ".check": check.module for dispatch, check in checks.items()})
     linked = [flag for flag in original.compile_flags if "llvm-cpu" in flag] and objects
     return IreeDispatchExtractInfo(
+        archives = original.archives,
         backend = original.backend,
+        call_inputs = original.call_inputs,
         calls = original.calls,
         checks = {dispatch + ".check": check.spec for dispatch, check in checks.items()},
         compile_flags = original.compile_flags + ([_SEARCH_PATH] if linked else []),

@@ -26,8 +26,11 @@ def iree_dispatch_benchmark_suite(
         import_flags = [],
         compile_flags = [],
         inputs = [],
+        data = [],
         dispatches = [],
+        archives = [],
         calls = [],
+        call_inputs = [],
         substitutes = [],
         object_commands = [],
         object_suffix = "",
@@ -69,7 +72,7 @@ def iree_dispatch_benchmark_suite(
       NAME.substitutions.<substitution>  all modules of a substitution or combination
       NAME.substitutions.<substitution>.<dispatch>, NAME.substitutions.<substitution>.model
                                          one module
-      NAME.sources                       the files that the suite reads: program, lock, parameters, substitutes
+      NAME.sources                       the files that the suite reads: program, lock, parameters, data, substitutes
       <model>.imported                   the imported program, for .onnx sources
 
     Args:
@@ -82,8 +85,11 @@ def iree_dispatch_benchmark_suite(
       import_flags: Flags of the importer, for `.onnx` sources.
       compile_flags: All flags of iree-compile but input, output and phase.
       inputs: Files that `compile_flags` name, as `--<flag>=<file>`.
+      data: Files that the contents of buffers are taken from, which extraction reads.
       dispatches: Names of all dispatches that the lock lists for this backend.
+      archives: Names of those whose data lie beside the benchmark module.
       calls: Names of all calls of the whole model that the lock lists.
+      call_inputs: Names of the files with inputs of these calls.
       substitutes: `<substitution>=<dispatch>=<kind>=<file>` of each dispatch that a substitution replaces. Kinds are `source`,
         `configuration`, `object`, `kernel` (what a command makes an object of) and `tuning_spec`.
       object_commands: `<substitution>=<argument>` of the command that makes the object of a kernel, the program first;
@@ -117,8 +123,11 @@ def iree_dispatch_benchmark_suite(
         import_flags = import_flags,
         compile_flags = compile_flags,
         inputs = inputs,
+        data = data,
         dispatches = dispatches,
+        archives = archives,
         calls = calls,
+        call_inputs = call_inputs,
         substitutes = substitutes,
         object_commands = object_commands,
         object_suffix = object_suffix,
@@ -154,7 +163,7 @@ def iree_dispatch_benchmark_suite(
     tests = [create_device_tests(name, suite, device, substitutions) for device in devices]
     create_test_suite(name + ".smoke", [test for of_device in tests for test in of_device.smoke], kwargs)
     create_test_suite(name + ".benchmarks", [test for of_device in tests for test in of_device.timed], kwargs)
-    files = {file: None for file in parameter_files(suite) + substitution_files(suite)}
+    files = {file: None for file in parameter_files(suite) + substitution_files(suite) + _labels(suite.data)}
     create_filegroup(name + ".sources", [_source(src), ":" + lock] + sorted(files), kwargs)
 
 def _create_modules(suite, substitutions):
@@ -163,11 +172,14 @@ def _create_modules(suite, substitutions):
     iree_dispatch_extract(
         name = suite.name + ".dispatches",
         src = _program(suite),
+        archives = suite.archives,
         backend = suite.backend,
+        call_inputs = suite.call_inputs,
         calls = suite.calls,
         compile_flags = suite.compile_flags,
+        data = _labels(suite.data),
         dispatches = suite.dispatches,
-        inputs = [":" + path for path in suite.inputs],
+        inputs = _labels(suite.inputs),
         drift = suite.drift or "error",
         lock = ":" + suite.lock,
         model = suite.model,
@@ -210,6 +222,10 @@ def _program(suite):
             **dict(suite.attributes, **suite.tools)
         )
     return ":" + name
+
+def _labels(paths):
+    """The labels of files of the package."""
+    return [":" + path for path in paths]
 
 def _source(src):
     """The label of a file of the package or of a Python package."""

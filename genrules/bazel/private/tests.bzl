@@ -57,7 +57,11 @@ def _benchmark_test(ctx, options, flags):
                 ", ".join(sorted(module.calls)),
             ))
         files.append(module.calls[ctx.attr.call])
+        files += module.call_inputs
         command.append("--flagfile=%s" % module.calls[ctx.attr.call].short_path)
+    if module.archive:
+        files.append(module.archive)
+        command.append("--parameters=data=%s" % module.archive.short_path)
     command += _parameter_flags(ctx)
     command.append("--device=%s" % ctx.attr.device)
     runfiles = ctx.runfiles(files = files).merge(module.tools.benchmark_runfiles)
