@@ -22,6 +22,7 @@ _COMMANDS = {
     "lock": "Write or check the lock files: which dispatches each model has.",
     "generate": "Write the build files.",
     "run": "Lock, build and run the benchmarks and print a table of the results.",
+    "sweep": "Measure dispatches at many sizes without recompiling, and draw curves.",
     "dump": "Write dispatches to files, to start editing kernels from.",
     "kernel-template": "Write a kernel in C or GLSL to start from.",
     "repro": "Print the commands that compile and run one benchmark by hand.",

@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from pathlib import Path
 from typing import Any
 
 import click
-from pydantic import ValidationError
 from rich.console import Console
 
 from dispatchgen.cli.options import host_bin_dir_option, timeout_option
 from dispatchgen.cli.progress import ConsoleObserver
+from dispatchgen.cli.run_options import checked_settings, print_tables, result_file
 from dispatchgen.errors import CheckFailed, DispatchgenError, Problem
 from dispatchgen.files import write_if_changed
 from dispatchgen.job import Options, run_job
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
-from dispatchgen.manifest.schema import RunSection
 from dispatchgen.manifest.select import select, select_devices
 from dispatchgen.results import table
 from dispatchgen.results.schema import Results
 from dispatchgen.results.verdict import verdict
-
-#: Width of tables that do not go to a terminal, in characters: names are not to be broken.
-_PLAIN_WIDTH = 240
-
-
-def _result_file(ctx: click.Context, parameter: click.Parameter, file: Path | None) -> Path | None:  # noqa: ARG001
-    """Raises BadParameter where the results cannot be written to `file`: said before anything is measured."""
-    if file is None or str(file) == "-":
-        return file
-    folder = file.parent
-    if not folder.is_dir():
-        raise click.BadParameter(f"there is no folder '{folder}'.")
-    if file.exists() and not file.is_file():
-        raise click.BadParameter(f"'{file}' is not a file; `-` stands for standard output.")
-    if not os.access(folder, os.W_OK):
-        raise click.BadParameter(f"no permission to write in '{folder}'.")
-    return file
 
 
 @click.command("run")
@@ -62,7 +43,7 @@ def _result_file(ctx: click.Context, parameter: click.Parameter, file: Path | No
 @click.option(
     "--json",
     type=click.Path(path_type=Path, dir_okay=False),
-    callback=_result_file,
+    callback=result_file,
     metavar="FILE",
     help="Write the results as data; -: to stdout.",
 )
@@ -98,7 +79,7 @@ def command(
     # A CI system that cancels a job sends SIGTERM: to be handled as Ctrl-C is, so that no process is left behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     whole = load_suite(manifest)
-    settings = _checked_settings(run_settings)
+    settings = checked_settings(run_settings)
     selected = select_devices(select(whole, models, backends, preset, shapes), devices)
     options = Options(build_dir, jobs, timeout, iree_host_bin_dir, settings, substitutions)
     outcome = run_job(whole, selected, options, ConsoleObserver(Console(stderr=True)))
@@ -110,27 +91,12 @@ def command(
         raise CheckFailed(*failures)
 
 
-def _checked_settings(given: dict[str, Any]) -> dict[str, Any]:
-    """The run settings that replace the manifest's. Raises BadParameter by the manifest's own rules."""
-    settings = {name: value for name, value in given.items() if value is not None}
-    try:
-        RunSection.model_validate(settings)
-    except ValidationError as error:
-        first = error.errors()[0]
-        option = str(first["loc"][0]).replace("_", "-")
-        raise click.BadParameter(first["msg"].removeprefix("Value error, "), param_hint=f"--{option}") from None
-    return settings
-
-
 def _print(results: Results, file: Path | None) -> None:
     """Writes the data where it was asked for, and prints the tables, which may fail."""
     data = results.model_dump_json(indent=2) + "\n"
     data_to_stdout = str(file) == "-"
     if file is not None and not data_to_stdout:
         write_if_changed(file, data)
-    tables = Console(stderr=data_to_stdout)
-    if not tables.is_terminal and "COLUMNS" not in os.environ:
-        tables = Console(stderr=data_to_stdout, width=_PLAIN_WIDTH)
-    tables.print(table.render(results), highlight=False)
+    print_tables(table.render(results), stderr=data_to_stdout)
     if data_to_stdout:
         click.echo(data, nl=False)

@@ -1,0 +1,1 @@
+"""Curves of dispatches: one compiled executable at many sizes, through iree-benchmark-executable."""

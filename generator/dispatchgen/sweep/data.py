@@ -1,0 +1,53 @@
+"""What the bindings of a swept dispatch hold, and how iree-benchmark-executable is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from dispatchgen.buffers import elements, uses
+from dispatchgen.buffers.contents import ZEROS, Content, Piece, filled
+from dispatchgen.extract.program import Export
+from dispatchgen.extract.schema import Benchmark
+from dispatchgen.files import write_if_changed
+from dispatchgen.iree import ir
+from dispatchgen.manifest.fills import Random
+
+#: What `--data` may say.
+DataKind: TypeAlias = Literal["zeros", "random"]
+
+
+def contents(kind: DataKind, export: Export, benchmark: Benchmark) -> tuple[Content, ...]:
+    """What each binding holds: zeros, or what suits its elements; positions are in bounds."""
+    if kind == "zeros":
+        return (ZEROS,) * len(benchmark.bindings)
+    kernel = _kernel(export)
+    restricted = uses.bounds(kernel)
+    constants = [value for _, value in benchmark.constants]
+
+    def pieces(ordinal: int) -> list[Piece]:
+        found = elements.pieces(kernel, ordinal, constants)
+        return [Piece(at, element, uses.bound_of(restricted, ordinal, element)) for at, element in found]
+
+    return tuple(filled(Random(), pieces(i), i, explicit=False) for i in range(len(benchmark.bindings)))
+
+
+def _kernel(export: Export) -> ir.Operation:
+    """The function of an export; where there is none, all of its executable."""
+    executable = export.executable_op
+    functions = (op for op in ir.walk(executable) if op.name.endswith(".func") and ir.symbol(op) == export.name)
+    return next(functions, executable)
+
+
+def binding_flags(held: Sequence[Content], lengths: Sequence[int], folder: Path) -> list[str]:
+    """Values of `--binding=`; what is not zeros is written to files in `folder`."""
+    flags = []
+    for ordinal, (content, length) in enumerate(zip(held, lengths, strict=True)):
+        flag = f"{length}xi8"
+        if content.pattern != b"\0" and length:
+            file = folder / f"binding{ordinal}.bin"
+            write_if_changed(file, content.data(length))
+            flag += f"=@{file}"
+        flags.append(flag)
+    return flags

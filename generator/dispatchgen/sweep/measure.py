@@ -1,0 +1,120 @@
+"""Measuring a compiled executable at the sizes of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dispatchgen.errors import CheckFailed, Problem
+from dispatchgen.extract.schema import Benchmark
+from dispatchgen.manifest.suite import Device
+from dispatchgen.results.benchmark import EXECUTABLE, Outcome, Runner, run_executable
+from dispatchgen.results.schema import Host
+from dispatchgen.sweep.data import DataKind, binding_flags, contents
+from dispatchgen.sweep.executable import Runnable
+from dispatchgen.sweep.points import Sized
+from dispatchgen.sweep.schema import Point
+from dispatchgen.sweep.workgroups import Workgroups, ask_runtime
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a point gave."""
+
+    point: Point
+    host: Host | None
+
+
+@dataclass(frozen=True)
+class Measurer:
+    """What runs executables on a device."""
+
+    runner: Runner  #: Its program is iree-benchmark-executable.
+    iree_run_module: Path
+    data: DataKind
+    folder: Path  #: For temporary files.
+
+    @property
+    def device(self) -> Device:
+        """Where executables run."""
+        return self.runner.device
+
+    def measure(self, executable: Runnable, sized: Sized) -> Measured:
+        """Measures a point. Raises CheckFailed where the device is not there."""
+        benchmark = sized.benchmark
+        held = contents(self.data, executable.source, benchmark)
+        workgroups, failure = self._workgroups(executable, benchmark.workload)
+        outcome = Outcome()
+        if workgroups is not None:
+            flags = [
+                f"--executable_format={executable.format}",
+                f"--executable_file={executable.files.executable}",
+                f"--entry_point={executable.entry_point}",
+                f"--workgroup_count={','.join(map(str, workgroups))}",
+                *(f"--constant={value}" for _, value in benchmark.constants),
+                *(f"--binding={flag}" for flag in binding_flags(held, benchmark.bindings, self.folder)),
+            ]
+            outcome = run_executable(self.runner, flags, self.folder / "result.json")
+            self._check_present(outcome.absent)
+            failure = outcome.failures.get(EXECUTABLE)
+        timing = outcome.timings.get(EXECUTABLE)
+        size = sum(benchmark.bindings)
+        point = Point(
+            **_where(sized),
+            workload=benchmark.workload,
+            constants=benchmark.constants,
+            bindings=benchmark.bindings,
+            data=tuple(map(str, held)),
+            workgroups=workgroups,
+            timing=timing,
+            bytes_per_second=size / timing.seconds if timing and timing.seconds > 0 else None,
+            failure=failure,
+        )
+        return Measured(point, outcome.host)
+
+    def _workgroups(self, executable: Runnable, workload: tuple[int, ...]) -> tuple[Workgroups | None, str | None]:
+        """The workgroup count, or why there is none that evaluation and the runtime agree on."""
+        evaluated = executable.workgroups[workload]
+        if isinstance(evaluated, str):
+            return None, evaluated
+        answer = ask_runtime(self.iree_run_module, executable.files.module, self.device, workload, self.runner.timeout)
+        self._check_present(answer.absent)
+        if answer.workgroups is None:
+            return None, answer.failure
+        if answer.workgroups != evaluated:
+            ours, theirs = ("x".join(map(str, each)) for each in (evaluated, answer.workgroups))
+            return None, f"its workgroup count is {ours} by evaluation and {theirs} by the runtime"
+        return evaluated, None
+
+    def _check_present(self, absent: str | None) -> None:
+        if absent is not None:
+            message = f"device {self.device.id} ({self.device.uri}) is absent: {absent}"
+            raise CheckFailed(Problem(message, hint="`dispatchgen doctor` lists the devices that there are"))
+
+
+def _where(sized: Sized) -> dict[str, Any]:
+    """The fields of a point that are not of its sizes."""
+    call, count = next(iter(sized.benchmark.counts.items()))
+    return {"symbols": dict(sized.shape.symbols), "call": call, "variant": sized.variant, "count": count}
+
+
+def measure_all(
+    measurer: Measurer, executable: Runnable, sized: Sequence[Sized], on_start: Callable[[Sized], None]
+) -> list[Measured]:
+    """Measures each point; sizes that several points have in common are measured once."""
+    done: dict[tuple[object, ...], Measured] = {}
+    found = []
+    for each in sized:
+        on_start(each)
+        key = sizes(each.benchmark)
+        if key not in done:
+            done[key] = measurer.measure(executable, each)
+        found.append(replace(done[key], point=done[key].point.model_copy(update=_where(each))))
+    return found
+
+
+def sizes(benchmark: Benchmark) -> tuple[object, ...]:
+    """What tells two measurements of a dispatch apart."""
+    return benchmark.workload, benchmark.constants, benchmark.bindings

@@ -1,0 +1,111 @@
+"""Which sizes a model runs its dispatches with at the points of a sweep, by evaluation of its host program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from dispatchgen.errors import ModelError, Problem
+from dispatchgen.extract.calls import calls_of
+from dispatchgen.extract.extraction import extract
+from dispatchgen.extract.program import Program
+from dispatchgen.extract.schema import BackendDispatches, Benchmark, Dispatch, Skipped
+from dispatchgen.manifest.suite import Model, Selector, Shape
+from dispatchgen.selection.select import select_dispatches
+
+#: How many points that the program rejects are told of where it rejects all.
+_ERRORS = 5
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What a model dispatches at each point."""
+
+    found: tuple[tuple[Shape, BackendDispatches], ...]
+    rejected: tuple[tuple[Shape, str], ...]  #: Points that the program itself rejects, with its reason.
+
+    def select(self, texts: Sequence[str]) -> list[Dispatch]:
+        """The dispatches that these texts name, in the order of the program, as the first point has them.
+
+        Raises SubstitutionError where a text names none.
+        """
+        dispatches: dict[tuple[str, str], Dispatch] = {}
+        skipped: list[Skipped] = []
+        for _, at_point in self.found:
+            for dispatch in at_point.dispatches:
+                dispatches.setdefault((dispatch.executable, dispatch.export), dispatch)
+            skipped += at_point.skipped
+        return select_dispatches([Selector(text) for text in texts], list(dispatches.values()), skipped)
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A dispatch with sizes that it runs with at a point."""
+
+    shape: Shape
+    variant: int  #: Ordinal among the sizes at this point.
+    benchmark: Benchmark
+
+
+@dataclass
+class Track:
+    """A dispatch at all points."""
+
+    dispatch: Dispatch
+    sized: list[Sized] = field(default_factory=list)
+    left_out: list[tuple[Shape, str]] = field(default_factory=list)
+
+
+def evaluate_points(
+    program: Program, model: Model, backend: str, shapes: Sequence[Shape], previous: BackendDispatches | None
+) -> Evaluated:
+    """Evaluates the model at each point.
+
+    Args:
+      previous: The lock: dispatches have its names.
+
+    Raises:
+      ModelError: the inputs do not fit the program, or it rejects all points.
+    """
+    found, rejected, errors = [], [], []
+    for shape in shapes:
+        at_point = replace(model, shapes=(shape,), auto=None, profiles=())
+        try:
+            dispatches = extract(program, calls_of(program, at_point), backend, previous).lock
+        except ModelError as error:
+            rejected.append((shape, "; ".join(problem.message for problem in error.problems)))
+            errors.append(error)
+        else:
+            found.append((shape, dispatches))
+    if not found:
+        raise ModelError(*_distinct(errors))
+    return Evaluated(tuple(found), tuple(rejected))
+
+
+def _distinct(errors: Sequence[ModelError]) -> list[Problem]:
+    problems = list(dict.fromkeys(problem for error in errors for problem in error.problems))
+    rest = len(problems) - _ERRORS
+    return problems[:_ERRORS] + ([Problem(f"{rest} more of these")] if rest > 0 else [])
+
+
+def track(evaluated: Evaluated, dispatch: Dispatch) -> Track:
+    """A dispatch at all points that the program accepts."""
+    result = Track(dispatch)
+    for shape, at_point in evaluated.found:
+        benchmarks = [
+            benchmark
+            for each in at_point.dispatches
+            if (each.executable, each.export) == (dispatch.executable, dispatch.export)
+            for benchmark in each.benchmarks
+        ]
+        result.sized += [Sized(shape, variant, benchmark) for variant, benchmark in enumerate(benchmarks)]
+        if not benchmarks:
+            result.left_out.append((shape, _reason(at_point, dispatch)))
+    return result
+
+
+def _reason(at_point: BackendDispatches, dispatch: Dispatch) -> str:
+    for each in at_point.skipped:
+        if (each.executable, each.export) == (dispatch.executable, dispatch.export):
+            return each.reason
+    return "it does not run at this point"

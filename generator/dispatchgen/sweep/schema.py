@@ -1,0 +1,85 @@
+"""A sweep as data: what `dispatchgen sweep --json` writes. Format version 1; all times are in seconds."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dispatchgen.results.schema import DeviceUsed, Host, Settings, Timing
+
+#: Version of the format that this dispatchgen writes.
+SWEEP_VERSION = 1
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Point(_Data):
+    """A dispatch at one size."""
+
+    symbols: dict[str, int] = Field(description="Value of each symbol in the input shapes.")
+    call: str = Field(description="The first call that runs it: `<shape>`, or `<function>__<shape>`.")
+    variant: int = Field(
+        description="0, or the ordinal among the sizes where the model runs the dispatch with several at one point."
+    )
+    count: int | None = Field(
+        description="How often the call runs it with these sizes. Null: how often cannot be told."
+    )
+    workload: tuple[int, ...] = Field(description="Workload operands of the dispatch, in order.")
+    constants: tuple[tuple[str, int], ...] = Field(description="Push constants: type and unsigned value.")
+    bindings: tuple[int, ...] = Field(description="Length of each binding, in bytes.")
+    data: tuple[str, ...] = Field(description="What each binding held.")
+    workgroups: tuple[int, int, int] | None = Field(
+        description="Workgroups in x, y and z, by evaluation and by the runtime. Null: they differ, or are not known."
+    )
+    timing: Timing | None = Field(description="Null where it was not measured; then `failure` says why.")
+    bytes_per_second: float | None = Field(description="Sum of `bindings` by `timing.seconds`.")
+    failure: str | None = Field(default=None, description="Why it was not measured.")
+
+    @property
+    def bytes(self) -> int:
+        """Length of all bindings."""
+        return sum(self.bindings)
+
+
+class LeftOut(_Data):
+    """A point at which nothing was run."""
+
+    symbols: dict[str, int] = Field(description="Value of each symbol in the input shapes.")
+    reason: str
+
+
+class Curve(_Data):
+    """A dispatch at all points."""
+
+    dispatch: str = Field(description="Stable name of the dispatch.")
+    operation: str = Field(description="Operation and types.")
+    executable: str = Field(description="IREE's symbol of the executable.")
+    variant: str = Field(description="IREE's symbol of the variant.")
+    export: str = Field(description="IREE's symbol of the export.")
+    content: str = Field(description="SHA-256 of the executable with its symbols made stable.")
+    points: tuple[Point, ...] = Field(description="In the order of the dims; each pair of sizes is measured once.")
+    left_out: tuple[LeftOut, ...] = Field(
+        description="Points at which the model does not run it, or with unknown sizes."
+    )
+
+
+class Sweep(_Data):
+    """The whole file."""
+
+    version: int = Field(default=SWEEP_VERSION, description="Version of this format.")
+    dispatchgen: str = Field(description="Version of dispatchgen.")
+    compiler: str = Field(description="Version text of iree-compile.")
+    runtime: str | None = Field(
+        description="Version of the wheel that iree-benchmark-executable is from; null: not from a wheel."
+    )
+    started: str = Field(description="When the first benchmark started, ISO 8601, UTC.")
+    host: Host | None = Field(description="Null where nothing was measured.")
+    model: str = Field(description="Id of the model.")
+    backend: str = Field(description="Id of the backend.")
+    device: DeviceUsed
+    settings: Settings
+    dims: dict[str, tuple[int, ...]] = Field(description="The symbols that were swept, and their sizes.")
+    fixed: dict[str, int] = Field(description="The other symbols of the model, of its first shape.")
+    curves: tuple[Curve, ...]
+    rejected: tuple[LeftOut, ...] = Field(description="Points that the program itself rejects.")
