@@ -5,6 +5,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dispatchgen.buffers.contents import ZEROS, Content, Given
 from dispatchgen.extract.layout import layout_of
 from dispatchgen.extract.schema import Benchmark
 
@@ -30,3 +31,23 @@ def test_bindings_never_share_memory(data: st.DataObject) -> None:
     # What is only read lies in front of all that is written.
     read = [offset + size for offset, size, is_written in spans if not is_written]
     assert all(offset >= max(read, default=0) for offset, size, is_written in spans if is_written and size)
+
+
+@given(data=st.data())
+def test_each_benchmark_finds_its_contents(data: st.DataObject) -> None:
+    written = data.draw(st.lists(st.booleans(), min_size=1, max_size=3))
+    held = [ZEROS, Content(given=Given("a", "a", b"a")), Content(given=Given("b", "b", b"b"))]
+    benchmarks, contents = [], {}
+    for i in range(data.draw(st.integers(1, 4))):
+        lengths = data.draw(st.tuples(*[st.integers(0, 600)] * len(written)))
+        benchmarks.append(Benchmark(name=f"b{i}", workload=(), constants=(), bindings=lengths, counts={}))
+        contents[f"b{i}"] = data.draw(st.tuples(*[st.sampled_from(held)] * len(written)))
+    layout = layout_of(written, benchmarks, contents)
+    assert len({region.key for region in layout.regions}) == len(layout.regions)
+    assert all(a.end <= b.offset for a, b in itertools.pairwise(layout.regions))
+    assert layout.regions[-1].end <= layout.size
+    # An empty region lies where the next begins.
+    at = {(region.offset, region.content): region for region in layout.regions}
+    for benchmark in benchmarks:
+        places = zip(layout.offsets_of(benchmark), contents[benchmark.name], benchmark.bindings, strict=True)
+        assert all(at[offset, content].length >= length for offset, content, length in places)

@@ -2,17 +2,19 @@
 
 The form is that of IREE's own dump pass (`iree-hal-dump-executable-benchmarks`): `iree-benchmark-module` recognises
 functions with `iree.reflection = {iree.benchmark = "dispatch"}` that take the number of dispatches as an i32. Unlike
-there, all functions share one buffer (`layout`), and the buffer is filled.
+there, all functions share one buffer (`layout`), and the buffer is filled (`buffer`).
 """
-# ruff: noqa: E501 (IR is written one operation per line)
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from dispatchgen.extract import commands
+from dispatchgen.extract.buffer import buffer_operations
 from dispatchgen.extract.dispatching import Target, dispatching_function
-from dispatchgen.extract.layout import layout_of
+from dispatchgen.extract.layout import Layout
+from dispatchgen.extract.parameterized import AnySize
+from dispatchgen.extract.parameterized_emit import any_size_functions
 from dispatchgen.extract.program import Export
 from dispatchgen.extract.schema import Benchmark
 from dispatchgen.iree import ir
@@ -29,7 +31,12 @@ def executable_text(export: Export, executable_name: str, export_name: str) -> s
 
 
 def benchmark_module(
-    export: Export, name: str, device: ir.Operation, written: Sequence[bool], benchmarks: Sequence[Benchmark]
+    export: Export,
+    name: str,
+    device: ir.Operation,
+    layout: Layout,
+    benchmarks: Sequence[Benchmark],
+    any_size: AnySize | None = None,
 ) -> str:
     """The benchmark module of a dispatch.
 
@@ -37,8 +44,9 @@ def benchmark_module(
       export: The dispatch.
       name: Its stable name; no symbol of IREE's remains in the module.
       device: The `util.global` of the device it runs on.
-      written: Which bindings the dispatch may write.
+      layout: The buffer that its functions share (see `layout_of`).
       benchmarks: Its benchmarks, each of which becomes a function of that name.
+      any_size: What is known of its sizes. None: they are constants of the program.
     """
     executable = f"{name}_executable"
     target = Target(
@@ -47,38 +55,14 @@ def benchmark_module(
         device=symbol_text(ir.symbol(device)),
         workload=len(benchmarks[0].workload),
         constants=len(benchmarks[0].constants),
-        bindings=len(written),
+        bindings=len(layout.offsets),
     )
-    layout = layout_of(written, benchmarks)
     parts = [device.get_asm(use_local_scope=True), executable_text(export, executable, name)]
-    parts.append(_buffer(target.device, layout.size))
-    parts += [_function(benchmark, layout.offsets, target) for benchmark in benchmarks]
+    parts.append(buffer_operations(target.device, layout))
+    parts += [_function(benchmark, layout.offsets_of(benchmark), target) for benchmark in benchmarks]
+    if any_size is not None:
+        parts += any_size_functions(name, benchmarks, any_size, layout, target)
     return module_of(parts)
-
-
-def _buffer(device: str, size: int) -> str:
-    """The buffer, allocated and filled with zeros when the module is loaded."""
-    return f"""\
-util.global private mutable @__buffer : !hal.buffer
-util.initializer {{
-  {commands.resolve(device)}
-  %allocator = hal.device.allocator<%device : !hal.device> : !hal.allocator
-  %memory_type = hal.memory_type<"DeviceVisible|DeviceLocal"> : i32
-  %usage = hal.buffer_usage<"TransferSource|TransferTarget|Transfer|DispatchStorageRead|DispatchStorageWrite|DispatchStorage"> : i32
-  %size = arith.constant {size} : index
-  %buffer = hal.allocator.allocate<%allocator : !hal.allocator> affinity(%affinity) type(%memory_type) usage(%usage) : !hal.buffer{{%size}}
-  %offset = arith.constant 0 : index
-  %zero = arith.constant 0 : i8
-  %wait = util.null : !hal.fence
-  %signal = hal.fence.create device(%device : !hal.device) flags("None") : !hal.fence
-  hal.device.queue.fill<%device : !hal.device> affinity(%affinity) wait(%wait) signal(%signal) target(%buffer : !hal.buffer)[%offset] \
-length(%size) pattern(%zero : i8) flags("None")
-  %timeout = arith.constant -1 : i32
-  %status = hal.fence.await until([%signal]) timeout_millis(%timeout) flags("None") : i32
-  util.status.check_ok %status, "failed to fill the buffer"
-  util.global.store %buffer, @__buffer : !hal.buffer
-  util.return
-}}"""
 
 
 def _function(benchmark: Benchmark, offsets: Sequence[int], target: Target) -> str:

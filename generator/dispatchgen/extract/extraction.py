@@ -12,9 +12,11 @@ from dispatchgen.errors import ModelError, Place, Problem, ShapeError
 from dispatchgen.extract import emit, names
 from dispatchgen.extract.evaluate import Trace, evaluate
 from dispatchgen.extract.evaluator import Dispatched
+from dispatchgen.extract.layout import layout_of
+from dispatchgen.extract.parameterized import AnySize, any_size
 from dispatchgen.extract.program import Export, Program
 from dispatchgen.extract.read_backs import ReadBacks
-from dispatchgen.extract.schema import INITIALIZER, BackendDispatches, Benchmark, Call, Dispatch, Skipped
+from dispatchgen.extract.schema import INITIALIZER, BackendDispatches, Benchmark, Call, Dispatch, Parameterized, Skipped
 from dispatchgen.extract.sizes import Sizes, sizes_of
 from dispatchgen.extract.values import HostValue, Unknown
 from dispatchgen.iree.types import scalar_type
@@ -67,6 +69,7 @@ class Extraction:
     read_backs: tuple[str, ...]  #: Names of what the calls read back from the device.
     _program: Program
     _found: Mapping[Key, _Found]
+    _any_size: Mapping[str, AnySize]
 
     def modules(self) -> Iterator[tuple[str, str]]:
         """The name and the benchmark module of each dispatch."""
@@ -74,9 +77,12 @@ class Extraction:
             found = self._found[dispatch.executable, dispatch.export]
             assert found.device is not None
             device = self._program.devices[found.device]
+            layout = layout_of(dispatch.written, dispatch.benchmarks)
             yield (
                 dispatch.name,
-                emit.benchmark_module(found.export, dispatch.name, device, dispatch.written, dispatch.benchmarks),
+                emit.benchmark_module(
+                    found.export, dispatch.name, device, layout, dispatch.benchmarks, self._any_size.get(dispatch.name)
+                ),
             )
 
 
@@ -101,14 +107,26 @@ def extract(
         _record(program, found, call.name, trace, with_initializers=index == 0)
     _explain_the_rest(program, found, calls)
     usable = {key: each for key, each in found.items() if each.counts}
-    dispatches = _dispatches(program, usable, calls, previous)
+    dispatches = list(_dispatches(program, usable, calls, previous))
+    sizes = any_size(program, calls, dispatches)
     lock = BackendDispatches(
         backend=backend,
-        dispatches=tuple(dispatches),
+        dispatches=tuple(_with_functions(dispatch, sizes.get(dispatch.name)) for dispatch in dispatches),
         skipped=tuple(chain.from_iterable(_not_known(each, each.skipped) for each in found.values())),
         uncounted=tuple(chain.from_iterable(_not_known(each, each.uncounted) for each in found.values())),
     )
-    return Extraction(lock, read_backs.names, program, usable)
+    return Extraction(lock, read_backs.names, program, usable, sizes)
+
+
+def _with_functions(dispatch: Dispatch, any_size: AnySize | None) -> Dispatch:
+    """A dispatch with the functions that take sizes."""
+    if any_size is None:
+        return dispatch
+    functions = [(each.name, each.function) for each in any_size.functions]
+    parameterized = tuple(
+        Parameterized(name=name, function=each.entry, symbols=each.symbols) for name, each in functions
+    )
+    return dispatch.model_copy(update={"parameterized": parameterized, "unparameterized": any_size.reason})
 
 
 def _not_known(found: _Found, reasons: Mapping[str, Sequence[str]]) -> Iterator[Skipped]:

@@ -1,14 +1,16 @@
-"""Where the bindings of a dispatch lie in the buffer that all functions of its benchmark module share.
+"""Where bindings lie in the buffer that all functions of a benchmark module share, and what they hold.
 
-Each binding has a region that is as large as the largest benchmark needs, so that its data lies at the same place
-whatever the shape. Bindings that are only read come first: no function ever writes there.
+A binding has a region for each content that it has at some benchmark, as large as the largest of these benchmarks
+needs: most have one, whose data lies at the same place whatever the shape. Bindings that are only read come first: no
+function ever writes there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from dispatchgen.buffers.contents import ZEROS, Content
 from dispatchgen.extract.schema import Benchmark
 
 #: Alignment of bindings in the buffer, in bytes: the largest that IREE's devices ask for.
@@ -16,21 +18,84 @@ ALIGNMENT = 256
 
 
 @dataclass(frozen=True)
+class Region:
+    """A part of the buffer; all numbers are bytes."""
+
+    key: str  #: Tells it apart from the others, `[A-Za-z0-9_]+`.
+    content: Content
+    offset: int
+    length: int  #: How long a binding there may be.
+
+    @property
+    def end(self) -> int:
+        """Where the next region may begin."""
+        return self.offset + -(-self.length // ALIGNMENT) * ALIGNMENT
+
+
+@dataclass(frozen=True)
 class Layout:
-    """The buffer of a benchmark module; all numbers are bytes."""
+    """The buffer of a benchmark module; all numbers are bytes.
+
+    A function of any size finds each binding at `offsets`, up to a length of `capacities`. Where the content depends on
+    the benchmark, zeros are there.
+    """
 
     size: int
+    regions: tuple[Region, ...]
     offsets: tuple[int, ...]  #: Of each binding.
     capacities: tuple[int, ...]  #: How long each binding may be: the largest of the benchmarks.
+    _of_benchmarks: Mapping[str, tuple[int, ...]]
+
+    def offsets_of(self, benchmark: Benchmark) -> tuple[int, ...]:
+        """Of each binding in the function of a benchmark."""
+        return self._of_benchmarks[benchmark.name]
 
 
-def layout_of(written: Sequence[bool], benchmarks: Sequence[Benchmark]) -> Layout:
-    """The layout for these benchmarks of a dispatch, which may write the bindings that are `written`."""
+def layout_of(
+    written: Sequence[bool],
+    benchmarks: Sequence[Benchmark],
+    contents: Mapping[str, Sequence[Content]] | None = None,
+) -> Layout:
+    """The layout for these benchmarks of a dispatch.
+
+    Args:
+      written: Which bindings the dispatch may write.
+      benchmarks: Its benchmarks.
+      contents: What the bindings hold, by the benchmark's name; None: zeros.
+    """
+    count = len(written)
+    by_name = contents or {benchmark.name: [ZEROS] * count for benchmark in benchmarks}
     capacities = tuple(max(lengths) for lengths in zip(*(benchmark.bindings for benchmark in benchmarks), strict=True))
-    order = sorted(range(len(capacities)), key=lambda binding: (written[binding], binding))
-    offsets = [0] * len(capacities)
-    end = 0
-    for binding in order:
-        offsets[binding] = end
-        end += -(-capacities[binding] // ALIGNMENT) * ALIGNMENT
-    return Layout(max(end, ALIGNMENT), tuple(offsets), capacities)
+    regions: list[Region] = []
+    places: dict[tuple[int, Content], int] = {}
+    offsets = [0] * count
+    for binding in sorted(range(count), key=lambda binding: (written[binding], binding)):
+        lengths = _lengths(binding, benchmarks, by_name)
+        if len(lengths) > 1:
+            lengths[ZEROS] = capacities[binding]
+        for number, (content, length) in enumerate(lengths.items()):
+            key = f"binding{binding}" + (f"_{number + 1}" if number else "")
+            regions.append(Region(key, content, regions[-1].end if regions else 0, length))
+            places[binding, content] = regions[-1].offset
+        offsets[binding] = places[binding, ZEROS if len(lengths) > 1 else next(iter(lengths))]
+    of_benchmarks = {
+        name: tuple(places[binding, content] for binding, content in enumerate(held)) for name, held in by_name.items()
+    }
+    size = max(regions[-1].end if regions else 0, ALIGNMENT)
+    return Layout(size, tuple(regions), tuple(offsets), capacities, of_benchmarks)
+
+
+def _lengths(
+    binding: int, benchmarks: Sequence[Benchmark], contents: Mapping[str, Sequence[Content]]
+) -> dict[Content, int]:
+    """The contents of a binding, each with the length of the largest benchmark that has it."""
+    lengths: dict[Content, int] = {}
+    for benchmark in benchmarks:
+        content = contents[benchmark.name][binding]
+        lengths[content] = max(lengths.get(content, 0), benchmark.bindings[binding])
+    return lengths
+
+
+def archived(layout: Layout) -> Iterator[Region]:
+    """The regions whose bytes lie in a file beside the module: those that are no pattern."""
+    return (region for region in layout.regions if region.length and region.content.pattern is None)
