@@ -24,16 +24,17 @@ Links = dict[str, Path]
 HOME = "python"
 #: Where the packages that dispatchgen imports go.
 SITE = "site-packages"
-#: Where the packages go that dispatchgen needs besides where it works with substitutes.
+#: Where the packages go that dispatchgen needs besides where it works with substitutes, or with data.
 SUBSTITUTE_SITE = "substitute-site-packages"
 #: Where the packages go that the importer needs besides.
 IMPORTER_SITE = "import-site-packages"
 
 #: What dispatchgen imports, besides IREE's bindings.
 DISPATCHGEN_NEEDS = ("click", "jinja2", "pydantic", "pyyaml", "rich")
-#: What it imports besides where it reads objects, and where it compares what kernels write. Apart, since each file of
-#: `SITE` counts in each extraction.
+#: What it imports besides where it reads objects, where it compares what kernels write, and where it makes data. Apart,
+#: since each file of `SITE` counts in each extraction. IREE's runtime, which writes archives, goes with them.
 SUBSTITUTE_NEEDS = ("numpy", "pyelftools")
+_RUNTIME_NEEDS = ("runtime", "_runtime", "_runtime_libs")
 #: What `iree.compiler.tools.import_onnx` imports, besides IREE's bindings.
 IMPORTER_NEEDS = ("onnx", "numpy")
 #: What these distributions ask for but neither program imports: colors and Markdown of rich.
@@ -82,8 +83,11 @@ def dispatchgen_links() -> Links:
 
 
 def substitute_links() -> Links:
-    """What dispatchgen imports besides where it works with substitutes."""
-    return _links_of(SUBSTITUTE_SITE, _without(_closure(SUBSTITUTE_NEEDS), _closure(DISPATCHGEN_NEEDS)))
+    """What dispatchgen imports besides where it works with substitutes, or with data."""
+    links = _links_of(SUBSTITUTE_SITE, _without(_closure(SUBSTITUTE_NEEDS), _closure(DISPATCHGEN_NEEDS)))
+    for name in _RUNTIME_NEEDS:
+        links |= {f"{SUBSTITUTE_SITE}/iree/{name}": folder for folder in package_folders(f"iree.{name}")[:1]}
+    return links
 
 
 def importer_links() -> Links:

@@ -98,7 +98,7 @@ filegroup(
     ),
 )
 
-# What dispatchgen reads besides where it works with substitutes.
+# What dispatchgen reads besides where it works with substitutes, or makes data.
 filegroup(
     name = "substitute_files",
     srcs = glob(

@@ -22,7 +22,7 @@ IreeDispatchToolsInfo = provider(
         "linker": "FilesToRunProvider or None: the linker of iree-compile for CPUs.",
         "run": "File or None: iree-run-module, for the machine that runs the tests.",
         "run_runfiles": "runfiles or None: iree-run-module and what it needs.",
-        "substitute_files": "depset of File: what dispatchgen needs besides where it reads substitutes.",
+        "substitute_files": "depset of File: what dispatchgen needs besides where it reads substitutes or makes data.",
     },
 )
 
