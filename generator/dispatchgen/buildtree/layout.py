@@ -50,6 +50,10 @@ class BuildTree:
         """The `BackendDispatches` that extraction wrote: what was found in this build."""
         return self.folder(model, backend) / "dispatches" / "index.json"
 
+    def archive(self, model: str, backend: str, dispatch: str) -> Path:
+        """The data of a dispatch, where they lie beside its benchmark module (`Dispatch.archive`)."""
+        return self.folder(model, backend) / "dispatches" / f"{dispatch}.irpa"
+
     def flag_file(self, model: str, backend: str, call: str) -> Path:
         """Flag file (`--function=`, `--input=`) of a call of the whole model."""
         return self.folder(model, backend) / "dispatches" / f"{call}.flags"

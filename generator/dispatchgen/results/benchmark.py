@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dispatchgen.errors import OutputError, Place, Problem, TimeLimitError, ToolError
+from dispatchgen.extract.buffer import SCOPE
 from dispatchgen.iree import messages, process
 from dispatchgen.manifest.suite import Device, RunSettings
 from dispatchgen.results import benchmark_json
@@ -53,7 +54,20 @@ class _Process:
     is_killed: bool = False  #: Whether it ran past the time limit. Then `file` is what it had done by then.
 
 
-def run_dispatches(runner: Runner, module: Path, functions: Sequence[str], output: Path, *, every: bool) -> Outcome:
+def module_flags(module: Path, archive: Path | None) -> list[str]:
+    """The flags of IREE's programs for the module of a dispatch, and for its data where they lie beside it."""
+    return [f"--module={module}", *([f"--parameters={SCOPE}={archive}"] if archive is not None else [])]
+
+
+def run_dispatches(
+    runner: Runner,
+    module: Path,
+    functions: Sequence[str],
+    output: Path,
+    *,
+    every: bool,
+    archive: Path | None = None,
+) -> Outcome:
     """Runs benchmark functions of a dispatch's module, in one process.
 
     Where one of them fails, or the process crashes, each function is run alone: after a failure, iree-benchmark-module
@@ -63,8 +77,9 @@ def run_dispatches(runner: Runner, module: Path, functions: Sequence[str], outpu
       functions: Names of the functions.
       output: The JSON file to write.
       every: Whether these are all functions of the module: then no filter is needed.
+      archive: The data of the module's buffers; None: the module makes them.
     """
-    arguments = [f"--module={module}", f"--batch_size={runner.settings.batch_size}"]
+    arguments = [*module_flags(module, archive), f"--batch_size={runner.settings.batch_size}"]
     selection = [] if every else [f"--benchmark_filter={filter_of(functions)}"]
     ended = _run(runner, [*arguments, *selection], output)
     if ended.absent is not None:
@@ -74,20 +89,21 @@ def run_dispatches(runner: Runner, module: Path, functions: Sequence[str], outpu
         done = Outcome(timings=outcome.timings, host=outcome.host)
         left = [function for function in functions if function not in done.timings]
         if done.timings and left:  # it came some way: it may have been slow, and all the rest end in time alone
-            return _joined(done, _each_alone(runner, module, left, output))
+            return _joined(done, _each_alone(runner, module, left, output, archive))
         return _hung(functions, ended.failure or "")
     if ended.file is not None and (len(functions) == 1 or not outcome.failures):
         return outcome
     if len(functions) == 1:
         return Outcome(failures={functions[0]: ended.failure or ""})
-    return _each_alone(runner, module, functions, output)
+    return _each_alone(runner, module, functions, output, archive)
 
 
-def _each_alone(runner: Runner, module: Path, functions: Sequence[str], output: Path) -> Outcome:
+def _each_alone(runner: Runner, module: Path, functions: Sequence[str], output: Path, archive: Path | None) -> Outcome:
     """Runs each function in a process of its own, up to the first that does not end in time."""
     found = Outcome()
     for number, function in enumerate(functions):
-        found = _joined(found, run_dispatches(runner, module, [function], output, every=False))
+        alone = run_dispatches(runner, module, [function], output, every=False, archive=archive)
+        found = _joined(found, alone)
         if found.hung is not None:
             return _joined(found, Outcome(failures=dict.fromkeys(functions[number + 1 :], found.hung)))
     return found

@@ -100,8 +100,9 @@ class DeviceRun:
         if reason is not None:
             return Outcome(failures=dict.fromkeys(functions, reason))
         every = len(functions) == len(dispatch.benchmarks)
-        module = self.built.dispatch(dispatch.name)
-        return self._note(run_dispatches(self.runner, module, functions, self._output(dispatch.name), every=every))
+        module, archive = self.built.dispatch(dispatch.name), self.built.archive(dispatch)
+        output = self._output(dispatch.name)
+        return self._note(run_dispatches(self.runner, module, functions, output, every=every, archive=archive))
 
     def _substitutes(self, dispatch: Dispatch, functions: Sequence[str]) -> None:
         """Runs what replaces a dispatch, right after it: the machine is most likely in the same state."""

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.state import BuildState
+from dispatchgen.extract.schema import Dispatch
 from dispatchgen.selection.variants import Variant
 from dispatchgen.substitute.schema import Substituted
 
@@ -33,6 +34,10 @@ class Built:
     def dispatch(self, name: str, variant: str | None = None) -> Path:
         """The benchmark module of a dispatch, or of its substitute."""
         return self.tree.dispatch_module(self.model, self.backend, name, variant)
+
+    def archive(self, dispatch: Dispatch) -> Path | None:
+        """The data of a dispatch, which its substitutes share; None: its modules make them."""
+        return self.tree.archive(self.model, self.backend, dispatch.name) if dispatch.archive else None
 
     def whole_model(self, variant: str | None = None) -> Path:
         """The whole model, or a variant of it."""

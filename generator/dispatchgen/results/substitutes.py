@@ -56,7 +56,8 @@ def run_substitute(
     if found.same is not None:
         return Substitute(found.record, found.same)
     every = len(functions) == len(dispatch.benchmarks)
-    outcome = run_dispatches(runner, built.dispatch(dispatch.name, variant.id), functions, output, every=every)
+    module, archive = built.dispatch(dispatch.name, variant.id), built.archive(dispatch)
+    outcome = run_dispatches(runner, module, functions, output, every=every, archive=archive)
     agreements = {}
     if variant.tolerance is not None and outcome.absent is None:
         agreements = _agreements(built, checker, variant.id, variant.tolerance, dispatch.name, functions, outcome.hung)
