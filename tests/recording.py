@@ -31,6 +31,7 @@ class RecordedDispatch:
     export: str
     constants: tuple[int, ...]
     lengths: tuple[int, ...]
+    workgroups: tuple[int, ...]  #: In x, y and z.
     during_load: bool
 
 
@@ -93,6 +94,7 @@ def _dispatch(
         export=names[payload["executable_id"]][payload["function_ordinal"]],
         constants=struct.unpack(f"<{len(constants) // 4}I", constants),
         lengths=tuple(lengths),
+        workgroups=tuple(payload["workgroup_count"]),
         during_load=scope != "execute",
     )
 
