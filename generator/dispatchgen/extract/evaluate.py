@@ -49,6 +49,12 @@ def evaluate(
     return Trace(evaluator.dispatched, evaluator.stops)
 
 
+def evaluate_initializers(program: Program) -> Trace:
+    """Runs what a program runs when it is loaded, and nothing else."""
+    evaluator = Evaluator(program, HANDLERS)
+    return Trace(evaluator.dispatched, evaluator.stops)
+
+
 def _arguments(program: Program, function: str, call_inputs: Sequence[str]) -> list[HostValue]:
     types, _ = arguments_and_results(program.functions[function])
     remaining = list(call_inputs)

@@ -10,13 +10,24 @@ from itertools import chain
 
 from dispatchgen.errors import ModelError, Place, Problem, ShapeError
 from dispatchgen.extract import emit, names
-from dispatchgen.extract.evaluate import Trace, evaluate
+from dispatchgen.extract.evaluate import Trace, evaluate, evaluate_initializers
 from dispatchgen.extract.evaluator import Dispatched
+from dispatchgen.extract.interface import interface_of
 from dispatchgen.extract.layout import layout_of
 from dispatchgen.extract.parameterized import AnySize, any_size
 from dispatchgen.extract.program import Export, Program
 from dispatchgen.extract.read_backs import ReadBacks
-from dispatchgen.extract.schema import INITIALIZER, BackendDispatches, Benchmark, Call, Dispatch, Parameterized, Skipped
+from dispatchgen.extract.recorded import Recorded
+from dispatchgen.extract.schema import (
+    INITIALIZER,
+    BackendDispatches,
+    Benchmark,
+    Call,
+    Dispatch,
+    Omitted,
+    Parameterized,
+    Skipped,
+)
 from dispatchgen.extract.sizes import Sizes, sizes_of
 from dispatchgen.extract.values import HostValue, Unknown
 from dispatchgen.iree.types import scalar_type
@@ -36,12 +47,13 @@ class _Found:
     counts: dict[Sizes, Counter[str]] = field(default_factory=dict)  #: Per sizes: how often, by call.
     skipped: dict[str, list[str]] = field(default_factory=dict)  #: Reason -> calls.
     uncounted: dict[str, list[str]] = field(default_factory=dict)  #: Reason -> calls.
+    omitted: dict[str, Omitted] = field(default_factory=dict)  #: By call.
     written: tuple[bool, ...] = ()
     device: str | None = None
 
-    def add(self, sizes: Sizes, call: str) -> None:
-        """Counts a run with these sizes."""
-        self.counts.setdefault(sizes, Counter())[call] += 1
+    def add(self, sizes: Sizes, call: str, runs: int = 1) -> None:
+        """Counts runs with these sizes."""
+        self.counts.setdefault(sizes, Counter())[call] += runs
 
     def skip(self, reason: str, call: str) -> None:
         """Notes why there is no benchmark for what a call runs; the first reason is enough."""
@@ -87,7 +99,11 @@ class Extraction:
 
 
 def extract(
-    program: Program, calls: Sequence[Call], backend: str, previous: BackendDispatches | None = None
+    program: Program,
+    calls: Sequence[Call],
+    backend: str,
+    previous: BackendDispatches | None = None,
+    recorded: Mapping[str, Recorded] | None = None,
 ) -> Extraction:
     """Finds every dispatch of a model on a backend, at every call.
 
@@ -96,6 +112,7 @@ def extract(
       calls: The calls to evaluate (see `calls_of`).
       backend: Id of the backend.
       previous: What an earlier extraction found: its names are kept.
+      recorded: The sizes of the calls that are not run, by the name of the call.
 
     Raises:
       ModelError: the program does not have the function of a call, or the call's inputs do not fit it.
@@ -103,16 +120,24 @@ def extract(
     """
     found = {key: _Found(export) for key, export in program.exports.items()}
     read_backs = ReadBacks()
-    for index, (call, trace) in enumerate(zip(calls, _traces(program, calls, read_backs), strict=True)):
+    run = [call for call in calls if call.is_run]
+    for index, (call, trace) in enumerate(zip(run, _traces(program, run, read_backs), strict=True)):
         _record(program, found, call.name, trace, with_initializers=index == 0)
+    if not run:
+        _record(program, found, INITIALIZER, evaluate_initializers(program), with_initializers=True)
+    for name, each in (recorded or {}).items():
+        _record_profile(program, found, name, each)
     _explain_the_rest(program, found, calls)
     usable = {key: each for key, each in found.items() if each.counts}
     dispatches = list(_dispatches(program, usable, calls, previous))
-    sizes = any_size(program, calls, dispatches)
+    sizes = any_size(program, run, dispatches)
     lock = BackendDispatches(
         backend=backend,
         dispatches=tuple(_with_functions(dispatch, sizes.get(dispatch.name)) for dispatch in dispatches),
-        skipped=tuple(chain.from_iterable(_not_known(each, each.skipped) for each in found.values())),
+        skipped=(
+            *chain.from_iterable(_not_known(each, each.skipped) for each in found.values()),
+            *chain.from_iterable(each.missing for each in (recorded or {}).values()),
+        ),
         uncounted=tuple(chain.from_iterable(_not_known(each, each.uncounted) for each in found.values())),
     )
     return Extraction(lock, read_backs.names, program, usable, sizes)
@@ -190,7 +215,7 @@ def _record(program: Program, found: Mapping[Key, _Found], call: str, trace: Tra
         each.written = tuple(
             a or b for a, b in zip(each.written or dispatched.written, dispatched.written, strict=True)
         )
-        each.device = each.device or _device(program, dispatched)
+        each.device = each.device or _device(program, dispatched.device)
         sizes = _sizes(program, each, dispatched)
         if isinstance(sizes, Unknown):
             each.skip(sizes.reason, name)
@@ -203,18 +228,46 @@ def _record(program: Program, found: Mapping[Key, _Found], call: str, trace: Tra
             found[key].stop_counting(stop.reason, INITIALIZER if stop.initializer else call)
 
 
-def _device(program: Program, dispatched: Dispatched) -> str | None:
-    if dispatched.device in program.devices:
-        return dispatched.device
+def _record_profile(program: Program, found: Mapping[Key, _Found], call: str, recorded: Recorded) -> None:
+    """Adds what a profile holds, under the name of its call."""
+    for key, each in found.items():
+        if key in recorded.unusable:
+            each.skip(recorded.unusable[key], call)
+        interface = interface_of(program, *key)
+        if interface is None or not recorded.counts.get(key):
+            continue
+        each.written = tuple(map(any, zip(each.written or interface.written, interface.written, strict=True)))
+        each.device = each.device or _device(program, interface.device)
+        reason = _not_benchmarked(program, each)
+        if reason is not None:
+            each.skip(reason, call)
+            continue
+        for sizes, count in recorded.counts[key].items():
+            each.add(sizes, call, count)
+        if key in recorded.omitted:
+            each.omitted[call] = recorded.omitted[key]
+
+
+def _device(program: Program, named: str | None) -> str | None:
+    if named in program.devices:
+        return named
     return next(iter(program.devices)) if len(program.devices) == 1 else None
+
+
+def _not_benchmarked(program: Program, found: _Found) -> str | None:
+    """Why a dispatch cannot be benchmarked, whatever its sizes; None: it can."""
+    if found.export.variants != 1:
+        return f"its executable has {found.export.variants} variants; a benchmark is of one"
+    if found.device is None:
+        return f"it names none of the program's {len(program.devices)} devices"
+    return None
 
 
 def _sizes(program: Program, found: _Found, dispatched: Dispatched) -> Sizes | Unknown:
     """The sizes of a dispatch, or the reason why it cannot be benchmarked."""
-    if found.export.variants != 1:
-        return Unknown(f"its executable has {found.export.variants} variants; a benchmark is of one")
-    if found.device is None:
-        return Unknown(f"it names none of the program's {len(program.devices)} devices")
+    reason = _not_benchmarked(program, found)
+    if reason is not None:
+        return Unknown(reason)
     values: list[HostValue] = [*dispatched.workload, *(value for _, value in dispatched.constants), *dispatched.lengths]
     for value in values:
         if isinstance(value, Unknown):
@@ -241,7 +294,9 @@ def _explain_the_rest(program: Program, found: dict[Key, _Found], calls: Sequenc
 
     The calls are of all entry functions, unless the manifest leaves some out.
     """
-    reached = {callee for call in calls for callee in program.callees[call.function]} | program.called_by_initializers
+    # A profile may be of any function.
+    called = {function for call in calls for function in ([call.function] if call.is_run else program.public_functions)}
+    reached = {callee for name in called for callee in program.callees[name]} | program.called_by_initializers
     functions: dict[Key, set[str | None]] = {}
     for site in program.sites:
         functions.setdefault((site.executable, site.export), set()).add(site.function)
@@ -260,7 +315,7 @@ def _dispatches(
     program: Program, found: Mapping[Key, _Found], calls: Sequence[Call], previous: BackendDispatches | None
 ) -> Iterator[Dispatch]:
     static_calls = {INITIALIZER, *(call.name for call in calls if call.shape == STATIC)}
-    described = [(names.operation_of(each.export.name), _content(each.export)) for each in found.values()]
+    described = [(names.operation_of(each.export.name), content_of(each.export)) for each in found.values()]
     old = {dispatch.name: dispatch for dispatch in previous.dispatches} if previous is not None else {}
     known = [names.Known(dispatch.name, dispatch.operation, dispatch.content) for dispatch in old.values()]
     # Results of calls and of dispatches share a folder.
@@ -276,11 +331,12 @@ def _dispatches(
             export=each.export.name,
             content=content,
             written=each.written,
+            omitted=each.omitted,
             benchmarks=tuple(_benchmarks(name, each, is_static, static_calls, before)),
         )
 
 
-def _content(export: Export) -> str:
+def content_of(export: Export) -> str:
     """SHA-256 of an executable as it is in a benchmark module, but for the dispatch's name."""
     return hashlib.sha256(emit.executable_text(export, "executable", "dispatch").encode()).hexdigest()
 

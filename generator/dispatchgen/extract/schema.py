@@ -39,6 +39,13 @@ class Parameterized(Data):
     symbols: tuple[str, ...] = Field(description="The symbols whose sizes it takes, in order, after the batch size.")
 
 
+class Omitted(Data):
+    """Sizes of a dispatch that a profile holds and that have no benchmark: there are more frequent ones."""
+
+    sizes: int = Field(description="How many sizes.")
+    runs: int = Field(description="How often the dispatch ran with them.")
+
+
 class Dispatch(Data):
     """One export of one executable."""
 
@@ -51,6 +58,9 @@ class Dispatch(Data):
     written: tuple[bool, ...] = Field(description="Which bindings the dispatch may write.")
     archive: bool = Field(
         default=False, description="Whether data lies beside its benchmark module, in `<dispatch>.irpa`."
+    )
+    omitted: dict[str, Omitted] = Field(
+        default={}, description="What `top` of a profile leaves out, by the name of the profile's call."
     )
     benchmarks: tuple[Benchmark, ...]
     parameterized: tuple[Parameterized, ...] = Field(default=(), description="Functions that take sizes.")
@@ -82,12 +92,15 @@ class Call(Data):
     )
     files: tuple[str, ...] = Field(
         default=(),
-        description="Names of the files that `inputs` hold as `@<name>`: the build's extraction step writes them beside "
-        "the flag file.",
+        description="Names of the files that `inputs` hold as `@<name>`: the build's extraction step writes them "
+        "beside the flag file.",
     )
 
     symbolic: tuple[str, ...] = Field(
         default=(), description="`inputs` with the symbols of their sizes, e.g. `Bx64xf32`; empty: they have none."
+    )
+    profile: str | None = Field(
+        default=None, description="The profile whose sizes this stands for, relative to the suite's folder."
     )
 
     @property

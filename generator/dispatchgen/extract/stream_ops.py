@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,7 +83,7 @@ def _resource_size(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostV
     return [resource.size if isinstance(resource, Resource) else Unknown("the size of a resource")]
 
 
-def _load(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
+def _load(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:
     """`stream.resource.load`: the host reads a value from the device's memory."""
     type_ = op.result_types[0]
     source, offset = op.value(frame, "source"), op.value(frame, "source_offset")
@@ -156,14 +156,18 @@ def _arguments(op: Op) -> list[ir.Value]:
     return list(_block(op).arguments)
 
 
-def _device(op: Op) -> str | None:
+def device_of(operation: ir.Operation) -> str | None:
     """The device symbol of an operation's `#hal.device.affinity<@device>`; None where it has another affinity."""
-    attributes = op.operation.attributes
+    attributes = operation.attributes
     if "affinity" not in attributes:
         return None
     text = str(attributes["affinity"])
     prefix, suffix = "#hal.device.affinity<@", ">"
     return text[len(prefix) : -len(suffix)].strip('"') if text.startswith(prefix) and "," not in text else None
+
+
+def _device(op: Op) -> str | None:
+    return device_of(op.operation)
 
 
 def _run_commands(evaluator: Evaluator, block: Any, frame: Frame, device: str | None) -> None:
@@ -192,10 +196,15 @@ def _site(op: Op) -> _Site:
     return _Site(
         executable,
         export,
-        written=tuple(bool(ir.integer(access) & _WRITES) for access in op.named("resource_accesses")),
+        written=written_bindings(op.named("resource_accesses")),
         constant_types=tuple(str(operand.type) for operand in op.named("uniform_operands")),
         computed=computed_by(operation_of(export)),
     )
+
+
+def written_bindings(accesses: Iterable[ir.Attribute]) -> tuple[bool, ...]:
+    """Which bindings a `stream.cmd.dispatch` may write, from its accesses."""
+    return tuple(bool(ir.integer(access) & _WRITES) for access in accesses)
 
 
 def _dispatch(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) -> None:
