@@ -173,12 +173,15 @@ _SCALE, _NO_SCALE = r"arith\.sitofp %\w+ : i32 to f32", "arith.constant 2.0 : f3
 _PRODUCTS, _SWAPPED = r"arith\.mulf (%\w+), (%\w+)", r"arith.mulf \2, \1"
 
 
+@pytest.mark.parametrize("rows", ["64", "?"])
 def test_a_kernel_that_does_not_look_at_an_input_is_found(
-    iree_tools: support.IreeTools, models_dir: Path, tmp_path: Path
+    rows: str, iree_tools: support.IreeTools, models_dir: Path, tmp_path: Path
 ) -> None:
     """Neither at an index, nor at a number of the same type."""
     inputs = ("64xf32", "8xi32", "8xi32")
-    built = build(iree_tools, tmp_path, models_dir / "rows.mlir", "llvm-cpu", inputs)
+    source = tmp_path / "rows.mlir"
+    source.write_text((models_dir / "rows.mlir").read_text().replace("<64x", f"<{rows}x"))
+    built = build(iree_tools, tmp_path, source, "llvm-cpu", inputs)
     for name, pattern, replacement in (("index", _INDEX, _NO_INDEX), ("scale", _SCALE, _NO_SCALE)):
         agreed = edited(built, name, pattern, replacement)
         assert agreed.failure is not None, name
@@ -191,7 +194,9 @@ def test_where_the_bounds_of_an_index_are_not_known_that_is_said(
     iree_tools: support.IreeTools, models_dir: Path, tmp_path: Path
 ) -> None:
     source = tmp_path / "rows.mlir"
-    source.write_text((models_dir / "rows.mlir").read_text().replace("<64x", "<?x"))
+    cast = "%row = arith.index_cast %in : i32 to index"
+    clamped = f"%c0 = arith.constant 0 : i32\n%same = arith.maxsi %in, %c0 : i32\n{cast.replace('%in', '%same')}"
+    source.write_text((models_dir / "rows.mlir").read_text().replace(cast, clamped))
     built = build(iree_tools, tmp_path, source, "llvm-cpu", ("64xf32", "8xi32", "8xi32"))
     agreed = edited(built, "index", _INDEX, _NO_INDEX)
     assert agreed.failure is None

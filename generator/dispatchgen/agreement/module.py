@@ -113,30 +113,27 @@ def _kernel_function(executable: ir.Operation, export: str) -> ir.Operation:
 
 
 def _spec(kernel: ir.Operation, dispatch: Dispatch, tolerance: float) -> CheckSpec:
-    restricted = uses.bounds(kernel)
+    benchmarks = tuple(_checked(kernel, dispatch, benchmark) for benchmark in dispatch.benchmarks)
+    return CheckSpec(dispatch=dispatch.name, guard=GUARD, tolerance=tolerance, benchmarks=benchmarks)
 
-    def binding(benchmark: Benchmark, ordinal: int) -> CheckedBinding:
-        found = elements.pieces(kernel, ordinal, [value for _, value in benchmark.constants])
-        return CheckedBinding(
-            length=benchmark.bindings[ordinal],
-            written=dispatch.written[ordinal],
-            pieces=tuple(
-                Piece(offset=at, element=element, bound=uses.bound_of(restricted, ordinal, element))
-                for at, element in found
-            ),
+
+def _checked(kernel: ir.Operation, dispatch: Dispatch, benchmark: Benchmark) -> CheckedBenchmark:
+    constants = [value for _, value in benchmark.constants]
+    restricted = uses.bounds(kernel, constants)
+
+    def piece(binding: int, offset: int, element: str) -> Piece:
+        bound = uses.bound_of(restricted, binding, element)
+        return Piece(offset=offset, element=element, bound=None if bound is None else max(bound, 1))
+
+    bindings = tuple(
+        CheckedBinding(
+            length=length,
+            written=written,
+            pieces=tuple(piece(i, at, element) for at, element in elements.pieces(kernel, i, constants)),
         )
-
-    return CheckSpec(
-        dispatch=dispatch.name,
-        guard=GUARD,
-        tolerance=tolerance,
-        benchmarks=tuple(
-            CheckedBenchmark(
-                name=benchmark.name, bindings=tuple(binding(benchmark, i) for i in range(len(benchmark.bindings)))
-            )
-            for benchmark in dispatch.benchmarks
-        ),
+        for i, (length, written) in enumerate(zip(benchmark.bindings, dispatch.written, strict=True))
     )
+    return CheckedBenchmark(name=benchmark.name, bindings=bindings)
 
 
 def _function(benchmark: Benchmark, checked: CheckedBenchmark, kernels: Mapping[Which, _Kernel], device: str) -> str:

@@ -6,9 +6,10 @@ loaded whole, and `linalg` operations see their elements as block arguments.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from dispatchgen.buffers.constants import scalar_value
 from dispatchgen.iree import ir
 from dispatchgen.iree.executable import element_of
 from dispatchgen.iree.types import is_integer, scalar_type
@@ -16,12 +17,14 @@ from dispatchgen.iree.types import is_integer, scalar_type
 #: The bound of positions of which it is not known how many there are: 0 alone is right.
 UNKNOWN_BOUND = 0
 _SUBSPAN = "hal.interface.binding.subspan"
+#: `arith.cmpi slt`.
+_SLT = 2
 _INDEX_CASTS = ("arith.index_cast", "arith.index_castui")
 _SHIFTS = ("arith.shli", "arith.shrsi", "arith.shrui")
-#: Operations that take integers from memory as positions, without a cast, as this operand.
+#: Operations that take integers from memory as positions, without a cast, as operand 1: the operand they are into.
+_INDEXED = {"iree_linalg_ext.gather": 0, "iree_linalg_ext.scatter": 2}
+#: Others of that kind, with the operand that holds positions.
 _INDEXING = {
-    "iree_linalg_ext.gather": 1,
-    "iree_linalg_ext.scatter": 1,
     "tensor.gather": 1,
     "tensor.scatter": 2,
 }
@@ -52,15 +55,16 @@ class Source:
     element: str
 
 
-def bounds(executable: ir.Operation) -> Mapping[Source, int]:
+def bounds(executable: ir.Operation, constants: Sequence[int] = ()) -> Mapping[Source, int]:
     """What must be integers in [0, bound) for a kernel to be right: the smallest bound of all uses.
 
     Args:
       executable: The operation, or a part of it that holds the kernel.
+      constants: Values of the push constants, unsigned, where they are known: sizes that depend on them are bounds.
     """
     found: dict[Source, int] = {}
     for op in ir.walk(executable):
-        for value, bound in _restricted_operands(op):
+        for value, bound in _restricted_operands(op, constants):
             for source in _sources(value):
                 found[source] = min(bound, _fitting(bound, source.element), found.get(source, bound))
     return found
@@ -74,21 +78,25 @@ def bound_of(found: Mapping[Source, int], binding: int, element: str) -> int | N
 
 def _fitting(bound: int, element: str) -> int:
     """A bound for elements of that type: all numbers below it are to be such elements."""
-    if not is_integer(element):
-        return 1
     type_ = scalar_type(element)
-    return min(bound, 1 << (type_.bits - 1)) if type_ is not None else 1
+    return min(bound, 1 << (type_.bits - 1)) if type_ is not None and type_.kind == "i" else UNKNOWN_BOUND
 
 
-def _restricted_operands(op: ir.Operation) -> Iterator[tuple[ir.Value, int]]:
-    """The operands of an operation that may not be any numbers, each with its bound; 1 where that is not known."""
+def _restricted_operands(op: ir.Operation, constants: Sequence[int]) -> Iterator[tuple[ir.Value, int]]:
+    """The operands of an operation that may not be any numbers, each with its bound."""
     if op.name in _INDEX_CASTS and (element_of(str(op.results[0].type)) or str(op.results[0].type)) == "index":
-        yield op.operands[0], _index_bound(op)
+        yield op.operands[0], _index_bound(op, constants)
+    elif op.name in _INDEXED:
+        indexed = op.operands[_INDEXED[op.name]]
+        sizes = [_size(indexed, int(each), constants) for each in op.attributes["dimension_map"]]
+        yield op.operands[1], min(UNKNOWN_BOUND if size is None else size for size in sizes)
     elif op.name in _INDEXING:
-        yield op.operands[_INDEXING[op.name]], 1
+        yield op.operands[_INDEXING[op.name]], UNKNOWN_BOUND
     elif op.name.startswith("iree_vector_ext.") or op.name in ("vector.gather", "vector.scatter"):
         yield from (
-            (operand, 1) for operand in list(op.operands)[1:] if is_integer(element_of(str(operand.type)) or "")
+            (operand, UNKNOWN_BOUND)
+            for operand in list(op.operands)[1:]
+            if is_integer(element_of(str(operand.type)) or "")
         )
     elif op.name == "arith.trunci" and str(op.results[0].type) == "i1":
         yield op.operands[0], 2
@@ -96,20 +104,38 @@ def _restricted_operands(op: ir.Operation) -> Iterator[tuple[ir.Value, int]]:
         yield op.operands[1], 2
 
 
-def _index_bound(cast: ir.Operation) -> int:
-    """How many positions there are where an element is an index as it was loaded; 1 where that is not known."""
-    from iree.compiler import ir as mlir
-
+def _index_bound(cast: ir.Operation, constants: Sequence[int]) -> int:
+    """How many positions there are where an element is an index as it was loaded."""
     if not _is_loaded(cast.operands[0]):
-        return 1
-    sizes = []
+        return UNKNOWN_BOUND
+    sizes: list[int] = []
     for use in cast.results[0].uses:
         if use.owner.name != "tensor.extract" or use.operand_number == 0:
-            return 1
-        tensor = mlir.RankedTensorType(use.owner.operands[0].type)
-        dimension = use.operand_number - 1
-        sizes.append(1 if tensor.is_dynamic_dim(dimension) else tensor.get_dim_size(dimension))
-    return max(min(sizes, default=1), 1)
+            return UNKNOWN_BOUND
+        size = _size(use.owner.operands[0], use.operand_number - 1, constants)
+        if size is None:
+            return UNKNOWN_BOUND
+        sizes.append(size)
+    return min(sizes, default=UNKNOWN_BOUND)
+
+
+def _size(tensor: ir.Value, dimension: int, constants: Sequence[int]) -> int | None:
+    """The size of a dimension of a tensor; None where it depends on more than push constants."""
+    from iree.compiler import ir as mlir
+
+    type_ = mlir.ShapedType(tensor.type)
+    if not type_.is_dynamic_dim(dimension):
+        return int(type_.get_dim_size(dimension))
+    owner = tensor.owner
+    if isinstance(owner, mlir.Block):
+        return None
+    if owner.name == "iree_codegen.load_from_buffer":
+        return _size(owner.operands[0], dimension, constants)
+    sizes = {_SUBSPAN: "dynamic_dims", "iree_tensor_ext.dispatch.tensor.load": "sizes"}.get(owner.name)
+    if sizes is None:
+        return None
+    dynamic = sum(type_.is_dynamic_dim(each) for each in range(dimension))
+    return scalar_value(getattr(owner.opview, sizes)[dynamic], constants)
 
 
 def _is_loaded(value: ir.Value) -> bool:
@@ -127,8 +153,22 @@ def _is_loaded(value: ir.Value) -> bool:
             return True
         elif owner.name in _LOADS or owner.name in _WIDENINGS:
             value = owner.operands[0]
+        elif owner.name == "arith.select" and _counts_from_the_end(owner):
+            value = owner.operands[2]
         else:
             return False
+
+
+def _counts_from_the_end(select: ir.Operation) -> bool:
+    """Whether a selection leaves what is not negative as it is: importers add the size to what is."""
+    from iree.compiler import ir as mlir
+
+    comparison = select.operands[0].owner
+    if isinstance(comparison, mlir.Block) or comparison.name != "arith.cmpi":
+        return False
+    is_less = ir.integer(comparison.attributes["predicate"]) == _SLT
+    compared, zero = comparison.operands
+    return is_less and compared == select.operands[2] and scalar_value(zero, ()) == 0
 
 
 def _sources(value: ir.Value) -> set[Source]:
