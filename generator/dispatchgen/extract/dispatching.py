@@ -17,23 +17,32 @@ class Target:
     executable: str
     export: str  #: In the executable: `@executable::@variant::@export`.
     device: str  #: The global that holds the device.
-    workload: int  #: How many operands the workload has.
-    constants: int  #: How many push constants it takes.
-    bindings: int
 
 
-def dispatching_function(signature: str, operands: Sequence[str], target: Target) -> str:
+@dataclass(frozen=True)
+class Operands:
+    """What a dispatch is run with: lines of IR, and the values among them."""
+
+    lines: Sequence[str]
+    workload: Sequence[str]
+    constants: Sequence[str]
+    offsets: Sequence[str]  #: Of each binding, in the buffer.
+    lengths: Sequence[str]
+
+
+def dispatching_function(signature: str, operands: Operands, target: Target) -> str:
     """A function that dispatches `%batch_size` times.
 
     Args:
       signature: Its name, arguments and attributes; `%batch_size` is an i32.
-      operands: Lines of IR that give `%workload0`..., `%constant0`..., `%offset0`... and `%length0`...
+      operands: What it runs the dispatch with.
       target: What it dispatches.
     """
-    workload = commands.operand_list("workload", target.workload, lambda i: f"%workload{i}")
-    constants = commands.operand_list("constants", target.constants, lambda i: f"%constant{i}")
-    lines = "\n".join(operands)
-    bindings = ", ".join(f"(%buffer : !hal.buffer)[%offset{i}, %length{i}]" for i in range(target.bindings))
+    workload = commands.operand_list("workload", len(operands.workload), lambda i: operands.workload[i])
+    constants = commands.operand_list("constants", len(operands.constants), lambda i: operands.constants[i])
+    lines = "\n".join(operands.lines)
+    places = zip(operands.offsets, operands.lengths, strict=True)
+    bindings = ", ".join(f"(%buffer : !hal.buffer)[{offset}, {length}]" for offset, length in places)
     return f"""\
 util.func public {signature} {{
   %count = arith.index_cast %batch_size : i32 to index

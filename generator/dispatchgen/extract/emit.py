@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from dispatchgen.extract import commands
 from dispatchgen.extract.buffer import buffer_operations
-from dispatchgen.extract.dispatching import Target, dispatching_function
+from dispatchgen.extract.dispatching import Operands, Target, dispatching_function
 from dispatchgen.extract.layout import Layout
 from dispatchgen.extract.parameterized import AnySize
 from dispatchgen.extract.parameterized_emit import any_size_functions
@@ -53,9 +53,6 @@ def benchmark_module(
         executable=f"@{executable}",
         export=f"@{executable}::{symbol_text(export.variant)}::@{name}",
         device=symbol_text(ir.symbol(device)),
-        workload=len(benchmarks[0].workload),
-        constants=len(benchmarks[0].constants),
-        bindings=len(layout.offsets),
     )
     parts = [device.get_asm(use_local_scope=True), executable_text(export, executable, name)]
     parts.append(buffer_operations(target.device, layout))
@@ -68,9 +65,16 @@ def benchmark_module(
 def _function(benchmark: Benchmark, offsets: Sequence[int], target: Target) -> str:
     """The function of a benchmark."""
     attributes = 'attributes {iree.abi.stub, iree.reflection = {iree.benchmark = "dispatch"}}'
-    operands = [
+    lines = [
         *commands.scalars(benchmark),
         *commands.indices("offset", offsets),
         *commands.indices("length", benchmark.bindings),
     ]
+    operands = Operands(
+        lines,
+        workload=[f"%workload{i}" for i in range(len(benchmark.workload))],
+        constants=[f"%constant{i}" for i in range(len(benchmark.constants))],
+        offsets=[f"%offset{i}" for i in range(len(offsets))],
+        lengths=[f"%length{i}" for i in range(len(benchmark.bindings))],
+    )
     return dispatching_function(f"@{benchmark.name}(%batch_size: i32) {attributes}", operands, target)

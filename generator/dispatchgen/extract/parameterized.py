@@ -6,7 +6,7 @@ no listed benchmark has is left out: its place did not run at any shape, so noth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,13 +15,12 @@ from dispatchgen.extract.arithmetic import Arithmetic, At, Chain, Refused, opera
 from dispatchgen.extract.arithmetic_function import ArithmeticFunction
 from dispatchgen.extract.evaluate import HANDLERS
 from dispatchgen.extract.evaluator import Evaluator, arguments_and_results
+from dispatchgen.extract.names import numbered
 from dispatchgen.extract.program import Program, Site
-from dispatchgen.extract.schema import Benchmark, Call
+from dispatchgen.extract.schema import Benchmark, Call, Dispatch
 from dispatchgen.extract.sizes import Sizes, sizes_of
 from dispatchgen.iree import ir
 from dispatchgen.manifest.inputs import parse_input
-
-Key = tuple[str, str]  #: Executable and export.
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class SizesFunction:
         return Program(self.module)
 
     def sizes(self, symbols: Mapping[str, int]) -> Sizes | None:
-        """The sizes of the dispatch; None where they cannot be told. Raises ShapeError: the program rejects the call."""
+        """The sizes of the dispatch; None where they cannot be told. Raises ShapeError: the program rejects these."""
         values = Evaluator(self._program, HANDLERS).call("sizes", [symbols[name] for name in self.symbols])
         numbers = [value for value in values if isinstance(value, int)]
         if len(numbers) != len(values):
@@ -61,32 +60,95 @@ class SizesFunction:
         return Sizes(tuple(numbers[: self.workload]), tuple(constants), tuple(numbers[end:]))
 
 
-@dataclass
-class Parameterization:
-    """What is known of the sizes of a dispatch."""
+@dataclass(frozen=True)
+class Named:
+    """A function of a benchmark module that takes sizes."""
 
-    functions: list[SizesFunction] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)  #: Why there are places whose sizes no function gives.
+    name: str
+    function: SizesFunction
+    limits: dict[str, int]  #: The largest size of each symbol that the dispatch depends on.
 
 
-def parameterize(
-    program: Program, calls: Sequence[Call], benchmarks: Mapping[Key, Sequence[Benchmark]]
-) -> dict[Key, Parameterization]:
-    """The functions of every dispatch whose sizes are not constants of the program.
+@dataclass(frozen=True)
+class AnySize:
+    """What is known of the sizes of a dispatch, where they are not constants of the program."""
+
+    calls: Sequence[Call]  #: Those that bind symbols.
+    functions: Sequence[Named]
+    reason: str | None  #: Why there are places that dispatch it with sizes that none of the functions gives.
+
+
+def any_size(program: Program, calls: Sequence[Call], dispatches: Iterable[Dispatch]) -> dict[str, AnySize]:
+    """The functions of every dispatch whose sizes are not constants of the program, by the dispatch's name.
 
     Args:
       program: The configured module.
       calls: All calls that were evaluated.
-      benchmarks: The benchmarks of each dispatch, which tell the sizes that evaluation found at these calls.
+      dispatches: What evaluation found at these calls.
     """
-    found = {key: Parameterization() for key in benchmarks if key not in program.static_dispatches}
-    for entry, at in _by_entry(calls).items():
+    dynamic = {(d.executable, d.export): d for d in dispatches} if any(call.symbolic for call in calls) else {}
+    found = {key: _Found(dispatch) for key, dispatch in dynamic.items() if key not in program.static_dispatches}
+    binding = _by_entry(calls)
+    for entry, at in binding.items():
         arithmetic = Arithmetic(program, entry)
         for site in program.sites:
             key = (site.executable, site.export)
             if key in found and site.function is not None and site.function in program.callees[entry]:
-                _add(found[key], arithmetic, site, at, benchmarks[key])
-    return found
+                found[key].add(arithmetic, site, at)
+    every = [call for at in binding.values() for call in at]
+    return {each.dispatch.name: AnySize(every, each.named(binding), each.reason) for each in found.values()}
+
+
+@dataclass
+class _Found:
+    """The functions of a dispatch so far."""
+
+    dispatch: Dispatch
+    functions: list[SizesFunction] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+    @property
+    def reason(self) -> str | None:
+        return "; ".join(self.reasons) or None
+
+    def add(self, arithmetic: Arithmetic, site: Site, calls: Sequence[Call]) -> None:
+        """Adds the functions of a place that dispatches."""
+        assert site.function is not None
+        try:
+            chains = arithmetic.chains(site.function)
+        except Refused as refused:
+            self._refuse(f"its sizes depend on {refused}")
+            return
+        for chain in chains:
+            try:
+                self._add(_function(arithmetic, site, chain, calls[0]), calls, always=_always_runs(site, chain))
+            except Refused as refused:
+                self._refuse(f"its sizes depend on {refused}")
+
+    def _add(self, function: SizesFunction, calls: Sequence[Call], *, always: bool) -> None:
+        if not function.used or any(_is_same(function, each) for each in self.functions):
+            return
+        matches = list(_matches(function, calls, self.dispatch.benchmarks))
+        if all(matches) or (any(matches) and not always):
+            self.functions.append(function)
+        elif always:
+            self._refuse("its arithmetic gives other sizes than evaluation of the program does")
+
+    def _refuse(self, reason: str) -> None:
+        if reason not in self.reasons:
+            self.reasons.append(reason)
+
+    def named(self, calls: Mapping[str, Sequence[Call]]) -> list[Named]:
+        """The functions with names that no benchmark has, and with limits."""
+        taken = {benchmark.name for benchmark in self.dispatch.benchmarks}
+        found = []
+        for function in self.functions:
+            name = numbered(f"{self.dispatch.name}__dims", taken)
+            taken.add(name)
+            sizes = [call.symbols for call in calls[function.entry]]
+            used = [symbol for symbol in function.symbols if symbol in function.used]
+            found.append(Named(name, function, {symbol: max(each[symbol] for each in sizes) for symbol in used}))
+        return found
 
 
 def _by_entry(calls: Sequence[Call]) -> dict[str, list[Call]]:
@@ -96,37 +158,6 @@ def _by_entry(calls: Sequence[Call]) -> dict[str, list[Call]]:
         if call.is_run and call.symbolic:
             found.setdefault(call.function, []).append(call)
     return found
-
-
-def _add(
-    found: Parameterization, arithmetic: Arithmetic, site: Site, calls: Sequence[Call], benchmarks: Sequence[Benchmark]
-) -> None:
-    """Adds the functions of a place that dispatches."""
-
-    def refuse(reason: str) -> None:
-        if reason not in found.refusals:
-            found.refusals.append(reason)
-
-    assert site.function is not None
-    try:
-        chains = arithmetic.chains(site.function)
-    except Refused as refused:
-        refuse(f"its sizes depend on {refused}")
-        return
-    for chain in chains:
-        try:
-            function = _function(arithmetic, site, chain, calls[0])
-        except Refused as refused:
-            refuse(f"its sizes depend on {refused}")
-            continue
-        if not function.used or any(_is_same(function, each) for each in found.functions):
-            continue
-        matches = list(_matches(function, calls, benchmarks))
-        always = _always_runs(site, chain)
-        if all(matches) or (any(matches) and not always):
-            found.functions.append(function)
-        elif always:
-            refuse("its arithmetic gives other sizes than evaluation of the program does")
 
 
 def _function(arithmetic: Arithmetic, site: Site, chain: Chain, call: Call) -> SizesFunction:
@@ -174,9 +205,3 @@ def _is_at_start(operation: ir.Operation) -> bool:
             return False
         operation = operation.parent
     return any(op.operation == operation for op in operation.parent.regions[0].blocks[0].operations)
-
-
-def largest(calls: Sequence[Call], function: SizesFunction) -> dict[str, int]:
-    """The limit of each symbol that a function's sizes depend on: the largest size that a call of it has."""
-    sizes = [call.symbols for call in _by_entry(calls).get(function.entry, ())]
-    return {symbol: max(each[symbol] for each in sizes) for symbol in function.symbols if symbol in function.used}

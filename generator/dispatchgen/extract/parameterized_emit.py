@@ -9,143 +9,87 @@ The first has no `iree.benchmark`: a plain run of iree-benchmark-module leaves i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-
-from pydantic import Field
+import re
+from collections.abc import Iterator, Sequence
 
 from dispatchgen.extract import commands
-from dispatchgen.extract.dispatching import Target, dispatching_function
-from dispatchgen.extract.evaluator import arguments_and_results
+from dispatchgen.extract.dispatching import Operands, Target, dispatching_function
 from dispatchgen.extract.layout import Layout
-from dispatchgen.extract.parameterized import SizesFunction
-from dispatchgen.extract.schema import Benchmark, Call, Data
+from dispatchgen.extract.parameterized import AnySize, Named, SizesFunction
+from dispatchgen.extract.parameterized_shapes import ModuleShapes, module_shapes
+from dispatchgen.extract.schema import Benchmark
 
-#: Version of the format of `ModuleShapes`.
-SHAPES_VERSION = 1
-#: `iree_status_code_t`.
-_OK, _OUT_OF_RANGE = 0, 11
-
-
-class ListedShape(Data):
-    """A call of the model."""
-
-    label: str = Field(
-        description="Name of the call: the shape's label, `<function>__<label>` where there are several."
-    )
-    symbols: dict[str, int]
+#: Of `iree_status_code_t`.
+_OUT_OF_RANGE = 11
 
 
-class ListedFunction(Data):
-    """A benchmark: a function that takes the batch size (i32) alone."""
-
-    name: str
-    shapes: tuple[ListedShape, ...] = Field(description="The calls that dispatch with these sizes.")
-
-
-class SizedFunction(Data):
-    """A function that takes the batch size (i32) and a size (i64) for each symbol."""
-
-    name: str
-    symbols: tuple[str, ...] = Field(description="The symbols, in the order of the arguments.")
-    limits: dict[str, int] = Field(
-        description="The largest size of each symbol that the dispatch depends on; the others are ignored."
-    )
+def any_size_functions(
+    dispatch: str, benchmarks: Sequence[Benchmark], any_size: AnySize, layout: Layout, target: Target
+) -> Iterator[str]:
+    """The functions, as text, of a dispatch that has these benchmarks."""
+    for each in any_size.functions:
+        yield _dispatching(dispatch, each, layout, target)
+    yield _query(module_shapes(dispatch, benchmarks, any_size, layout.capacities))
 
 
-class ModuleShapes(Data):
-    """What `@__shapes` returns, as JSON in UTF-8."""
-
-    version: int = SHAPES_VERSION
-    dispatch: str = Field(description="Stable name of the dispatch.")
-    functions: tuple[ListedFunction, ...]
-    parameterized: tuple[SizedFunction, ...] = Field(default=(), description="Empty: only listed shapes exist.")
-    unparameterized: str | None = Field(
-        default=None, description="Why there are places that dispatch it with sizes that no such function computes."
-    )
-    capacities: tuple[int, ...] = Field(description="Most bytes of each binding: those of the largest listed shape.")
-
-
-@dataclass(frozen=True)
-class Sized:
-    """A function of a benchmark module that takes sizes."""
-
-    name: str
-    function: SizesFunction
-    limits: Mapping[str, int]  #: Of the symbols that the sizes depend on.
-
-
-@dataclass(frozen=True)
-class AnySize:
-    """What a dynamic dispatch's benchmark module is to have besides its benchmarks."""
-
-    calls: Sequence[Call]
-    functions: Sequence[Sized]
-    unparameterized: str | None
-
-    def shapes(self, dispatch: str, benchmarks: Sequence[Benchmark], layout: Layout) -> ModuleShapes:
-        """What the module holds."""
-        symbols = {call.name: call.symbols for call in self.calls}
-        return ModuleShapes(
-            dispatch=dispatch,
-            functions=tuple(
-                ListedFunction(
-                    name=each.name,
-                    shapes=tuple(
-                        ListedShape(label=call, symbols=symbols[call]) for call in each.counts if call in symbols
-                    ),
-                )
-                for each in benchmarks
-            ),
-            parameterized=tuple(
-                SizedFunction(name=each.name, symbols=each.function.symbols, limits=dict(each.limits))
-                for each in self.functions
-            ),
-            unparameterized=self.unparameterized,
-            capacities=layout.capacities,
-        )
-
-    def parts(self, dispatch: str, benchmarks: Sequence[Benchmark], layout: Layout, target: Target) -> Iterator[str]:
-        """The functions, as text."""
-        for each in self.functions:
-            yield each.function.text.replace("@sizes(", f"@{each.name}_sizes(", 1)
-            yield _dispatching(dispatch, each, layout, target)
-        yield _query(self.shapes(dispatch, benchmarks, layout))
-
-
-def _dispatching(dispatch: str, sized: Sized, layout: Layout, target: Target) -> str:
+def _dispatching(dispatch: str, named: Named, layout: Layout, target: Target) -> str:
     """The function that takes sizes, refuses those that are beyond the limits, and dispatches."""
-    symbols = sized.function.symbols
+    symbols = named.function.symbols
     arguments = ", ".join(["%batch_size: i32", *(f"%size{index}: i64" for index in range(len(symbols)))])
-    lines = [f"%ok = arith.constant {_OK} : i32", f"%out_of_range = arith.constant {_OUT_OF_RANGE} : i32"]
+    lines = [f"%out_of_range = arith.constant {_OUT_OF_RANGE} : i32"]
     for index, symbol in enumerate(symbols):
-        if symbol in sized.limits:
-            limit = sized.limits[symbol]
-            text = f"{dispatch}: {symbol} is more than {limit}, the largest size that is listed"
-            lines += _check(f"size{index}", limit, "i64", text)
-    names = [f"%{prefix}{index}" for prefix, count in _operands(target) for index in range(count)]
-    types = arguments_and_results(sized.function.function)[1]
-    passed = ", ".join(f"%size{index}" for index in range(len(symbols)))
-    signature = f"({', '.join(['i64'] * len(symbols))}) -> ({', '.join(types)})"
-    lines.append(f"{', '.join(names)} = util.call @{sized.name}_sizes({passed}) : {signature}")
-    for index, capacity in enumerate(layout.capacities):
-        text = f"{dispatch}: binding {index} is more than {capacity} bytes, which the largest listed shape needs"
-        lines += _check(f"length{index}", capacity, "index", text)
-    lines += commands.indices("offset", layout.offsets)
-    return dispatching_function(f"@{sized.name}({arguments}) attributes {{iree.abi.stub}}", lines, target)
+        if symbol in named.limits:
+            text = f"{dispatch}: {symbol} is more than {named.limits[symbol]}, the largest size that is listed"
+            lines += _check(f"size{index}", f"%size{index}", named.limits[symbol], "i64", text)
+    arithmetic, results = _inlined(named.function)
+    first_length = len(results) - len(layout.offsets)
+    lengths = results[first_length:]
+    lines += arithmetic
+    for index, (length, capacity) in enumerate(zip(lengths, layout.capacities, strict=True)):
+        text = f"{dispatch}: binding {index} takes more than {capacity} bytes, the most that a listed shape needs"
+        lines += _check(f"length{index}", length, capacity, "index", text)
+    operands = Operands(
+        [*lines, *commands.indices("offset", layout.offsets)],
+        workload=results[: named.function.workload],
+        constants=results[named.function.workload : first_length],
+        offsets=[f"%offset{index}" for index in range(len(layout.offsets))],
+        lengths=lengths,
+    )
+    return dispatching_function(f"@{named.name}({arguments}) attributes {{iree.abi.stub}}", operands, target)
 
 
-def _operands(target: Target) -> list[tuple[str, int]]:
-    return [("workload", target.workload), ("constant", target.constants), ("length", target.bindings)]
+#: A string, in which nothing is a value, or a value.
+_VALUE = re.compile(r'"(?:[^"\\]|\\.)*"|%(?P<name>[A-Za-z0-9_$.-]+)')
 
 
-def _check(value: str, limit: int, type_: str, text: str) -> list[str]:
-    """Lines that end the function with OUT_OF_RANGE where an unsigned value is beyond a limit."""
+def _inlined(function: SizesFunction) -> tuple[list[str], list[str]]:
+    """The lines of a function and the values that it returns; its arguments are `%size0`...
+
+    It cannot be called: `iree-util-ipo` of IREE 3.13 breaks calls of functions that return a value twice.
+    """
+    _, *lines, end, _ = function.text.splitlines()
+    renamed = [_VALUE.sub(_renamed, line.strip()) for line in (*lines, end)]
+    return renamed[:-1], [match[0] for match in _VALUE.finditer(renamed[-1])]
+
+
+def _renamed(match: re.Match[str]) -> str:
+    name = match["name"]
+    if name is None:
+        return match[0]
+    return f"%size{name.removeprefix('arg')}" if name.startswith("arg") else f"%arithmetic_{name}"
+
+
+def _check(name: str, value: str, limit: int, type_: str, text: str) -> list[str]:
+    """Lines that end the function with OUT_OF_RANGE where an unsigned value is beyond a limit.
+
+    A status that the compiler can tell to be OK would be an error to it; a condition that never holds is none.
+    """
     return [
-        f"%{value}_limit = arith.constant {limit} : {type_}",
-        f"%{value}_fits = arith.cmpi ule, %{value}, %{value}_limit : {type_}",
-        f"%{value}_status = arith.select %{value}_fits, %ok, %out_of_range : i32",
-        f'util.status.check_ok %{value}_status, "{text}"',
+        f"%{name}_limit = arith.constant {limit} : {type_}",
+        f"%{name}_is_beyond = arith.cmpi ugt, {value}, %{name}_limit : {type_}",
+        f"scf.if %{name}_is_beyond {{",
+        f'  util.status.check_ok %out_of_range, "{text}"',
+        "}",
     ]
 
 
