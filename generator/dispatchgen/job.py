@@ -178,10 +178,11 @@ def _targets(plan: Plan, tree: BuildTree) -> list[str]:
     """The files that a run of some substitutions alone needs, as Ninja knows them."""
     outputs: list[Path] = []
     for (model, backend), variants in plan.variants.items():
-        outputs.append(tree.model_module(model, backend))
+        is_called = plan.locks[model].is_called
+        outputs += [tree.model_module(model, backend)] if is_called else []
         dispatches = dict.fromkeys(name for variant in variants for name in variant.dispatches)
         outputs += [tree.dispatch_module(model, backend, dispatch) for dispatch in dispatches]
-        outputs += variant_outputs(tree, model, backend, variants)
+        outputs += variant_outputs(tree, model, backend, variants, is_called=is_called)
     return [output.relative_to(tree.binary_dir).as_posix() for output in outputs]
 
 

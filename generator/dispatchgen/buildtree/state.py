@@ -56,14 +56,14 @@ def state_after(
             if broken is not None:
                 models[model, backend] = broken
                 continue
-            outputs: dict[Path, str | None] = {tree.model_module(model, backend): None}
+            outputs: dict[Path, str | None] = {tree.model_module(model, backend): None} if lock.is_called else {}
             outputs |= {tree.dispatch_module(model, backend, d.name): d.name for d in found.dispatches}
             current = up_to_date(programs, tree, list(outputs))
             for output, name in outputs.items():
                 if output not in current:
                     reason = reasons.get(Step(COMPILE, model, backend, name), general)
                     modules[model, backend, name] = f"{COMPILE}: {reason}" if reason is not general else reason
-            steps = _variant_steps(tree, model, backend, variants.get((model, backend), ()))
+            steps = _variant_steps(tree, model, backend, variants.get((model, backend), ()), is_called=lock.is_called)
             current = up_to_date(programs, tree, list(steps))
             for output, needed in steps.items():
                 if output not in current:
@@ -72,13 +72,19 @@ def state_after(
     return BuildState(models, modules, substituted)
 
 
-def variant_outputs(tree: BuildTree, model: str, backend: str, variants: Sequence[Variant]) -> list[Path]:
-    """What a build makes of variants to be run."""
-    return list(_variant_steps(tree, model, backend, variants))
+def variant_outputs(
+    tree: BuildTree, model: str, backend: str, variants: Sequence[Variant], *, is_called: bool = True
+) -> list[Path]:
+    """What a build makes of variants to be run.
+
+    Args:
+      is_called: Whether the lock has calls of the whole model: if not, it is not built.
+    """
+    return list(_variant_steps(tree, model, backend, variants, is_called=is_called))
 
 
 def _variant_steps(
-    tree: BuildTree, model: str, backend: str, variants: Sequence[Variant]
+    tree: BuildTree, model: str, backend: str, variants: Sequence[Variant], *, is_called: bool
 ) -> dict[Path, Sequence[Step]]:
     """The modules of variants, each with the steps of substitutions that it needs, the last one first.
 
@@ -102,7 +108,8 @@ def _variant_steps(
                 if variant is part and part.tolerance is not None:
                     check = tree.check_module(model, backend, part.id, name)
                     found[check] = [Step(COMPILE_CHECK, model, backend, name, part.id), *steps]
-        found[tree.model_module(model, backend, variant.id)] = whole
+        if is_called:
+            found[tree.model_module(model, backend, variant.id)] = whole
     return found
 
 

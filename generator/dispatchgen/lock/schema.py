@@ -37,3 +37,8 @@ class Lock(Data):
     )
     backends: dict[str, BackendDispatches] = Field(description="By id of the backend.")
     digest: str = Field(default="", description="SHA-256 of all the rest: shows that the file was edited by hand.")
+
+    @property
+    def is_called(self) -> bool:
+        """Whether the whole model is called: if not, it is not compiled."""
+        return any(call.is_run for call in self.calls)

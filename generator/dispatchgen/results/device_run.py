@@ -116,6 +116,8 @@ class DeviceRun:
             self.substitutes.setdefault(variant.id, {})[dispatch.name] = found
 
     def _whole_model(self, call: Call) -> WholeModel:
+        if not call.is_run:
+            return WholeModel(timing=None)
         self._start(f"the whole model, {call.name}")
         reason = self.built.state.modules.get((self.model.id, self.index.backend, None))
         if reason is not None:
@@ -125,6 +127,8 @@ class DeviceRun:
 
     def _substituted_models(self, call: Call) -> dict[str, SubstitutedModel]:
         """Runs the variants of the whole model, by their ids."""
+        if not call.is_run:
+            return {variant.id: SubstitutedModel() for variant in self.variants}
         found = {}
         for variant in self.variants:
             if acting(variant, call):

@@ -52,5 +52,9 @@ class Plan:
         return (
             sum(only is None or dispatch.name in only for dispatch in dispatches)
             + sum(len(variant.targets) for variant in variants)
-            + sum(1 + sum(bool(acting(variant, call)) for variant in variants) for call in self.calls(model))
+            + sum(
+                1 + sum(bool(acting(variant, call)) for variant in variants)
+                for call in self.calls(model)
+                if call.is_run
+            )
         )

@@ -181,7 +181,7 @@ class CallResult(_Data):
     backend: str = Field(description="Id of the backend.")
     device: DeviceUsed = Field(description="`id` in the manifest, `uri` and `run_flags` of the device.")
     call: str = Field(description="`<shape>`, or `<function>__<shape>` where the model has several entry functions.")
-    function: str = Field(description="The entry function.")
+    function: str = Field(description="The entry function; empty: sizes of a profile, for which no model is called.")
     shape: str = Field(description="Label of the shape.")
     symbols: dict[str, int] = Field(description="Value of each symbol in the input shapes.")
     inputs: tuple[str, ...] = Field(description="Values of `--input=` of the whole model.")

@@ -102,8 +102,9 @@ def _summary(call: CallResult, told: Mapping[str, str]) -> Iterator[str]:
     """The sum against the whole model, the coverage, and each dispatch that was not measured with its reason."""
     timing = call.whole_model.timing
     if timing is None:
-        failure = call.whole_model.failure or "it was not run"
-        yield indented("whole model: not measured: ", told.get(failure, failure))
+        if call.function:
+            failure = call.whole_model.failure or "it was not run"
+            yield indented("whole model: not measured: ", told.get(failure, failure))
         if call.sum_seconds is not None:
             yield f"sum of dispatches {format_seconds(call.sum_seconds)}"
     elif call.sum_seconds is None:

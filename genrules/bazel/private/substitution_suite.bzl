@@ -76,8 +76,8 @@ def _create_substitution(name, suite, substitution):
     for dispatch in checked:
         _create_module(name, suite, dispatch + ".check", flags = _unlinked_flags(substitution.flags))
     changed = [substitute.dispatch for substitute in substitution.substitutes if substitute.kind not in _OBJECTS]
-    _create_program(name, suite, substitution.flags, [":%s.%s" % (name, dispatch) for dispatch in changed])
-    modules = dispatches + [dispatch + ".check" for dispatch in checked] + ["model"]
+    programs = _create_program(name, suite, substitution.flags, [":%s.%s" % (name, dispatch) for dispatch in changed])
+    modules = dispatches + [dispatch + ".check" for dispatch in checked] + programs
     create_filegroup(name, [":%s.%s" % (name, module) for module in modules], suite.attributes)
     return struct(
         id = substitution.id,
@@ -103,19 +103,24 @@ def _create_combination(name, suite, combination, by_id):
         for dispatch in by_id[id].changed
     ]
     flags = [flag for id in combination.members for flag in by_id[id].flags]
-    _create_program(name, suite, flags, changes)
-    create_filegroup(name, [":%s.model" % name], suite.attributes)
+    programs = _create_program(name, suite, flags, changes)
+    create_filegroup(name, [":%s.%s" % (name, program) for program in programs], suite.attributes)
     return struct(id = combination.id, dispatches = [], checked = [], label = ":" + name)
 
 def _create_program(name, suite, flags, changes):
-    """Creates the target that compiles the whole program.
+    """Creates the target that compiles the whole program, where there are calls of it.
 
     Args:
       name: of the substitution or combination.
       suite: struct of the macro's arguments.
       flags: list of strings, of `dispatchgen substitute` for its substitutions.
       changes: labels of the modules that tell whether the program should differ from the compiler's own.
+
+    Returns:
+      list of strings: what follows the name in that of the target.
     """
+    if not suite.calls:
+        return []
     _create_module(
         name,
         suite,
@@ -124,6 +129,7 @@ def _create_program(name, suite, flags, changes):
         flags = _unlinked_flags(flags),
         original = ":%s.model" % suite.name,
     )
+    return ["model"]
 
 def _unlinked_flags(flags):
     """Flags of modules that hold executables of two targets: IREE would link all into one library for the first of them."""

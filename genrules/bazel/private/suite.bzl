@@ -68,7 +68,7 @@ def iree_dispatch_benchmark_suite(
                                          whether the substitute writes what the dispatch writes, where that is checked
       NAME.drift                         test that prints how the dispatches differ from the lock's, if that is allowed
       NAME.dispatches                    the benchmark modules, not compiled
-      NAME.<dispatch>, NAME.model        one module
+      NAME.<dispatch>, NAME.model        one module; of the whole model where there are calls of it
       NAME.substitutions.<substitution>  all modules of a substitution or combination
       NAME.substitutions.<substitution>.<dispatch>, NAME.substitutions.<substitution>.model
                                          one module
@@ -194,7 +194,8 @@ def _create_modules(suite, substitutions):
         timeout = "short",
         **suite.attributes
     )
-    for dispatch in suite.dispatches + [""]:
+    programs = ["model"] if suite.calls else []  # nothing runs the whole model otherwise
+    for dispatch in suite.dispatches + ([""] if programs else []):
         iree_dispatch_module(
             name = "%s.%s" % (suite.name, dispatch or "model"),
             dispatch = dispatch,
@@ -202,7 +203,7 @@ def _create_modules(suite, substitutions):
             tags = suite.tags,
             **suite.attributes
         )
-    modules = [":%s.%s" % (suite.name, module) for module in suite.dispatches + ["model"]]
+    modules = [":%s.%s" % (suite.name, module) for module in suite.dispatches + programs]
     modules += [substitution.label for substitution in substitutions]
     create_filegroup(suite.name, modules, suite.attributes)
 

@@ -222,11 +222,14 @@ endfunction()
 
 # _iree_dispatch_compile_step()
 #
-# Compiles each benchmark module, and the whole model with the same flags. The target is the suite's own, unless there are
-# substitutions. Then what they are compared with has targets too.
+# Compiles each benchmark module and, where there are calls of it, the whole model with the same flags. The target is the
+# suite's own, unless there are substitutions. Then what they are compared with has targets too.
 function(_iree_dispatch_compile_step)
-  _iree_dispatch_compile("${_DIR}" "configured.mlir" "model.vmfb" "Compiling ${_PLACE}/model.vmfb (whole model)")
-  set(_OUTPUTS "${_DIR}/model.vmfb")
+  set(_OUTPUTS "")
+  if(NOT "${_RULE_CALLS}" STREQUAL "")
+    _iree_dispatch_compile("${_DIR}" "configured.mlir" "model.vmfb" "Compiling ${_PLACE}/model.vmfb (whole model)")
+    list(APPEND _OUTPUTS "${_DIR}/model.vmfb")
+  endif()
   foreach(_DISPATCH IN LISTS _RULE_DISPATCHES)
     _iree_dispatch_compile("${_DIR}" "dispatches/${_DISPATCH}.mlir" "${_DISPATCH}.vmfb"
       "Compiling ${_PLACE}/${_DISPATCH}.vmfb")

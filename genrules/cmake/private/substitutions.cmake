@@ -18,7 +18,8 @@ include_guard(GLOBAL)
 #
 # Sets OUT to what is wrong with the arguments of substitutions in the caller's scope, or to nothing, and there:
 #   _SUBSTITUTIONS, _COMBINATIONS  their ids
-#   _REPLACED                      what they are compared with: the dispatches that they replace, and `model`
+#   _REPLACED                      what they are compared with: the dispatches that they replace and, where it is called,
+#                                  `model`
 #   _DISPATCHES_OF.<id>            dispatches that a substitution replaces
 #   _KIND_OF.<id>.<dispatch>, _FILE_OF.<id>.<dispatch>  the substitute
 #   _MEMBERS_OF.<id>               substitutions that a combination is made of; of a substitution: itself
@@ -53,10 +54,13 @@ function(_iree_dispatch_read_substitutes OUT)
       set("_KERNEL_OF.${_ID}" "${CMAKE_MATCH_4}")
     endif()
     list(APPEND _SUBSTITUTIONS "${_ID}")
-    list(APPEND _REPLACED model "${_DISPATCH}")
+    list(APPEND _REPLACED "${_DISPATCH}")
     list(APPEND "_DISPATCHES_OF.${_ID}" "${_DISPATCH}")
   endforeach()
   list(REMOVE_DUPLICATES _SUBSTITUTIONS)
+  if(NOT "${_RULE_SUBSTITUTES}" STREQUAL "" AND NOT "${_RULE_CALLS}" STREQUAL "")
+    list(APPEND _REPLACED model)
+  endif()
   foreach(_ID IN LISTS _SUBSTITUTIONS)
     set("_DISPATCHES_OF.${_ID}" "${_DISPATCHES_OF.${_ID}}" PARENT_SCOPE)
     set("_MEMBERS_OF.${_ID}" "${_ID}" PARENT_SCOPE)
@@ -128,7 +132,9 @@ function(_iree_dispatch_substitution_steps)
       _iree_dispatch_prepare_steps("${_ID}")
       _iree_dispatch_substitute_steps("${_ID}")
     endif()
-    _iree_dispatch_substitute_model_step("${_ID}")
+    if("model" IN_LIST _REPLACED)
+      _iree_dispatch_substitute_model_step("${_ID}")
+    endif()
     _iree_dispatch_substitution_target("${_ID}")
   endforeach()
 endfunction()
@@ -138,7 +144,10 @@ endfunction()
 # Creates the target that makes all modules of a substitution or combination. A combination needs those of its members'
 # dispatches: by them a test sees whether its whole model should differ from the compiler's own.
 function(_iree_dispatch_substitution_target ID)
-  set(_MODULES "${_COMPILE_TARGET}model" "${_MODULES_TARGET}.model")
+  set(_MODULES "")
+  if("model" IN_LIST _REPLACED)
+    list(APPEND _MODULES "${_COMPILE_TARGET}model" "${_MODULES_TARGET}.model")
+  endif()
   foreach(_MEMBER IN LISTS "_MEMBERS_OF.${ID}")
     _iree_dispatch_substitution_names("${_MEMBER}")
     foreach(_DISPATCH IN LISTS "_DISPATCHES_OF.${_MEMBER}")
