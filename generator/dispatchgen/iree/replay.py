@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -124,25 +124,25 @@ class Recording:
             raise ProfileError(Problem(message, Place(str(self.path)), "record the run again"))
         return data
 
-    def events(self, dump_replay: Path) -> Iterator[Event]:
-        """What ran and what the host wrote, in order; of command buffers, each time they are executed.
+    def events(self, dump_replay: Path, *, with_data: bool = True) -> Iterator[Event]:
+        """What ran and what was written, in order; of command buffers, each time they are executed.
 
         Args:
           dump_replay: The program iree-dump-replay.
+          with_data: Whether writes, fills and copies are wanted, not dispatches alone.
 
         Raises:
           ProfileError: it is no recording, damaged, truncated, or of another version of the format.
           ToolError: the program cannot be started.
         """
         state = _State(self)
-        for record in _records(dump_replay, self.path):
-            handler = _HANDLERS.get(record["operation"])
-            if handler is not None:
-                yield from handler(state, record, record.get("payload") or {})
+        handlers = _HANDLERS if with_data else _DISPATCH_HANDLERS
+        for record in _records(dump_replay, self.path, handlers.keys()):
+            yield from handlers[record["operation"]](state, record, record.get("payload") or {})
 
 
-def _records(dump_replay: Path, path: Path) -> Iterator[dict[str, Any]]:
-    """The records of operations that have a handler, one at a time."""
+def _records(dump_replay: Path, path: Path, wanted: Collection[str]) -> Iterator[dict[str, Any]]:
+    """The records of the operations that are wanted, one at a time."""
     child = process.start([str(dump_replay), "--format=jsonl", str(path)])
     assert child.stdout is not None
     said: list[str] = []
@@ -150,7 +150,7 @@ def _records(dump_replay: Path, path: Path) -> Iterator[dict[str, Any]]:
         for line in child.stdout:
             if not line.startswith("{"):
                 said.append(line)
-            elif _operation_in(line) in _HANDLERS:
+            elif _operation_in(line) in wanted:
                 yield _parsed(line, path)
         returncode = child.wait()
     finally:
@@ -366,4 +366,10 @@ _HANDLERS: Mapping[str, _Handler] = {
     "device.queue_execute": _execute,
     "executable_cache.prepare_executable": _prepare,
     "replay.scope_begin": _scope,
+}
+#: Those without which dispatches cannot be told.
+_DISPATCH_HANDLERS = {
+    operation: handler
+    for operation, handler in _HANDLERS.items()
+    if handler not in (_unmap, _import) and _COMMANDS.get(operation, _dispatched) is _dispatched
 }

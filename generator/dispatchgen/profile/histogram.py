@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dispatchgen.errors import Place, Problem, ProfileError
 from dispatchgen.extract.extraction import content_of
+from dispatchgen.extract.interface import interface_of
 from dispatchgen.extract.names import operation_of
 from dispatchgen.extract.program import Export, Program
 from dispatchgen.extract.values import Unknown
-from dispatchgen.iree.replay import RecordedDispatch, RecordedExecutable, Recording
+from dispatchgen.iree.replay import Range, RecordedDispatch, RecordedExecutable, Recording
 from dispatchgen.profile.contents import Contents
 from dispatchgen.profile.merge import add_up, symbol_order
 from dispatchgen.profile.schema import Entry, ProfiledDispatch
-from dispatchgen.profile.workload import workload_of
+from dispatchgen.profile.workload import Workloads
 
 #: How many names of functions a message has.
 _NAMES_SHOWN = 3
+_Key = tuple[str, str]  #: Executable and export.
 #: Push constants and binding lengths: what a recording says of sizes.
 _Sizes = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -57,7 +59,7 @@ def read_histogram(compiled: Compiled, path: Path, dump_replay: Path, *, keep_da
       ProfileError: it cannot be read, is of another program or of another compilation of it, or has no dispatch.
     """
     with Recording(path) as recording:
-        reader = _Reader(compiled, recording, Contents() if keep_data else None)
+        reader = _Reader(compiled, recording, Contents() if keep_data else None, Workloads(compiled.program))
         for event in recording.events(dump_replay, with_data=keep_data):
             if isinstance(event, RecordedDispatch):
                 reader.add(event)
@@ -82,24 +84,29 @@ class _Reader:
     compiled: Compiled
     recording: Recording
     contents: Contents | None
-    exports: dict[tuple[RecordedExecutable, str], Export | None] = field(default_factory=dict)
-    seen: dict[Export, dict[_Sizes, _Seen]] = field(default_factory=dict)
+    workloads: Workloads
+    exports: dict[tuple[Range, str], Export | None] = field(default_factory=dict)  #: By the code, and the function.
+    seen: dict[_Key, dict[_Sizes, _Seen]] = field(default_factory=dict)
     others: Counter[str] = field(default_factory=Counter)
     kept: dict[str, bytes] = field(default_factory=dict)
 
     def add(self, dispatch: RecordedDispatch) -> None:
         """Counts a dispatch."""
-        key = (dispatch.executable, dispatch.export)
-        if key not in self.exports:
-            self.exports[key] = self._export(*key)
-        export = self.exports[key]
+        function = (dispatch.executable.code, dispatch.export)
+        if function not in self.exports:
+            self.exports[function] = self._export(dispatch.executable, dispatch.export)
+        export = self.exports[function]
         if export is None:
             self.others[dispatch.export] += 1
         elif not dispatch.during_load:
             self._count(export, dispatch)
         if self.contents is not None:
-            written = self.compiled.program.written[export.executable, export.name] if export is not None else None
-            self.contents.forget(dispatch, written or [True] * len(dispatch.bindings))
+            self.contents.forget(dispatch, self._written(export) or [True] * len(dispatch.bindings))
+
+    def _written(self, export: Export | None) -> Sequence[bool]:
+        """Which bindings a dispatch may write; empty: not known."""
+        interface = export and interface_of(self.compiled.program, export.executable, export.name)
+        return interface.written if interface else ()
 
     def _export(self, executable: RecordedExecutable, name: str) -> Export | None:
         """The program's export that a function of a recorded executable is; None: it is of another program."""
@@ -130,7 +137,7 @@ class _Reader:
         if len(known) != len(lengths):
             message = f"the recording does not say how long the bindings of {export.name} are"
             raise ProfileError(Problem(message, Place(str(self.recording.path))))
-        sizes = self.seen.setdefault(export, {})
+        sizes = self.seen.setdefault((export.executable, export.name), {})
         seen = sizes.get((dispatch.constants, known))
         if seen is None:
             seen = sizes[dispatch.constants, known] = _Seen(dispatch.workgroups, tuple(self._data(dispatch)))
@@ -151,9 +158,8 @@ class _Reader:
         """The histogram. Raises ProfileError where nothing of the program ran."""
         if not self.seen:
             raise ProfileError(self._nothing())
-        profiled = [self._profiled(export, sizes) for export, sizes in self.seen.items()]
         return Histogram(
-            dispatches=tuple(sorted(profiled, key=lambda each: symbol_order((each.executable, each.export)))),
+            dispatches=tuple(self._profiled(key, self.seen[key]) for key in sorted(self.seen, key=symbol_order)),
             count=sum(seen.count for sizes in self.seen.values() for seen in sizes.values()),
             others=self.others.total(),
             kept=self.kept,
@@ -168,7 +174,8 @@ class _Reader:
         message = f"the recording is of another model: it ran {_shown(self.others)}; the model has {_shown(exports)}"
         return Problem(message, place, f"record a run of the module that this makes: {self.compiled.command}")
 
-    def _profiled(self, export: Export, sizes: Mapping[_Sizes, _Seen]) -> ProfiledDispatch:
+    def _profiled(self, key: _Key, sizes: Mapping[_Sizes, _Seen]) -> ProfiledDispatch:
+        export = self.compiled.program.exports[key]
         return ProfiledDispatch(
             executable=export.executable,
             export=export.name,
@@ -178,7 +185,7 @@ class _Reader:
         )
 
     def _entry(self, export: Export, constants: tuple[int, ...], bindings: tuple[int, ...], seen: _Seen) -> Entry:
-        workload = workload_of(self.compiled.program, export, constants)
+        workload = self.workloads.of(export, constants)
         if isinstance(workload, Unknown):
             message = f"the workload of {export.name} cannot be told: {workload.reason}"
             raise ProfileError(Problem(message, Place(str(self.recording.path))))
@@ -192,9 +199,8 @@ class _Reader:
         )
 
 
-def _shown(names: object) -> str:
-    from collections.abc import Iterable
-
-    assert isinstance(names, Iterable)
-    listed = list(map(str, names))
-    return ", ".join(listed[:_NAMES_SHOWN]) + (f" and {len(listed) - _NAMES_SHOWN} more" if len(listed) > _NAMES_SHOWN else "")
+def _shown(names: Iterable[str]) -> str:
+    """The first of the names, for a message."""
+    listed = list(names)
+    rest = len(listed) - _NAMES_SHOWN
+    return ", ".join(listed[:_NAMES_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

@@ -44,7 +44,9 @@ def _differences(profiles: Sequence[tuple[Path, Profile]]) -> Iterator[Problem]:
         for name, (title, hint) in _COMMON.items():
             expected, found = getattr(first, name), getattr(profile, name)
             if expected != found:
-                message = f"the profiles do not belong together: the {title} is {found}, that of {first_path} {expected}"
+                message = (
+                    f"the profiles do not belong together: the {title} is {found}, that of {first_path} {expected}"
+                )
                 yield Problem(message, Place(str(path), key=name), hint)
 
 
