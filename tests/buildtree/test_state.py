@@ -11,7 +11,7 @@ from dispatchgen.buildtree.build import BuildReport, StepFailure, build
 from dispatchgen.buildtree.layout import BuildTree, Step
 from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
 from dispatchgen.buildtree.state import state_after, variant_outputs
-from dispatchgen.extract.schema import BackendDispatches, Dispatch
+from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
 from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.selection.select import Target
 from dispatchgen.selection.variants import Variant
@@ -71,7 +71,7 @@ def locked(*dispatches: Dispatch) -> Lock:
         model="m",
         made_from=MadeFrom(source="", settings={}, compiler=""),
         entry=None,
-        calls=(),
+        calls=(Call(name="B1", function="main", shape="B1", symbols={"B": 1}, inputs=()),),
         backends={"cpu": BackendDispatches(backend="cpu", dispatches=dispatches)},
     )
 
@@ -121,10 +121,14 @@ def test_a_failing_object_is_of_all_dispatches_that_share_it(programs: BuildProg
 
 
 def test_a_variant_is_run_from_these_files(tree: BuildTree) -> None:
-    def outputs(*variants: Variant) -> set[str]:
+    def outputs(*variants: Variant, is_called: bool = True) -> set[str]:
         folder = tree.folder("m", "cpu") / "substitutions"
-        return {path.relative_to(folder).as_posix() for path in variant_outputs(tree, "m", "cpu", variants)}
+        found = variant_outputs(tree, "m", "cpu", variants, is_called=is_called)
+        return {path.relative_to(folder).as_posix() for path in found}
 
     assert outputs(_VARIANTS[0]) == {"s/a.vmfb", "s/a.check.vmfb", "s/model.vmfb"}
     # By the modules of its members it is proved that the program of a combination should differ.
     assert outputs(_VARIANTS[2]) == {"s/a.vmfb", "t/a.vmfb", "both/model.vmfb"}
+    assert outputs(*_VARIANTS, is_called=False) == {
+        f"{each}/a{kind}" for each in "st" for kind in (".vmfb", ".check.vmfb")
+    }
