@@ -21,9 +21,9 @@ from statistics import median
 
 import dispatchgen
 from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call, Dispatch
+from dispatchgen.lock.make import settings_digest
 from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.lock.store import write_lock
-from dispatchgen.lock.update import settings_digest
 from dispatchgen.manifest import load_suite
 
 #: `iree-compile FLAGS SOURCE -o OUTPUT`; only commands that the shell has itself, except for the copying.

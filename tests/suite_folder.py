@@ -11,9 +11,9 @@ from pathlib import Path
 import onnx
 
 from dispatchgen.iree.tools import find_tools
+from dispatchgen.lock.make import make_lock
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import read_lock, write_lock
-from dispatchgen.lock.update import make_lock
 from dispatchgen.manifest.suite import Backend, Device, Model, Preset, RunSettings, Source, Suite
 from support import REPOSITORY
 

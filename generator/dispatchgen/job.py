@@ -16,8 +16,9 @@ from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
 from dispatchgen.buildtree.state import state_after, variant_outputs
 from dispatchgen.errors import DispatchgenError, Problem
 from dispatchgen.iree.tools import Tools, explicit_folder, find_tools, other_build_note, program_version
+from dispatchgen.lock.make import raise_all
 from dispatchgen.lock.schema import Lock
-from dispatchgen.lock.update import Change, raise_all, update_locks
+from dispatchgen.lock.update import Change, update_locks
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.observer import Observer
 from dispatchgen.ownership import check_build_folder

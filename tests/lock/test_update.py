@@ -11,17 +11,10 @@ import pytest
 
 from dispatchgen.errors import DispatchgenError
 from dispatchgen.iree.tools import Tools, find_tools
+from dispatchgen.lock.make import made_from, make_lock, settings_digest
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import lock_text, read_lock
-from dispatchgen.lock.update import (
-    Change,
-    check_locks,
-    coverage,
-    made_from,
-    make_lock,
-    settings_digest,
-    update_locks,
-)
+from dispatchgen.lock.update import Change, check_locks, coverage, update_locks
 from dispatchgen.manifest.suite import Backend, Device, Input, Model, RunSettings, Shape, Source, Suite
 
 CPU = Backend("cpu", "cpu", "local", "llvm-cpu", ("--iree-llvmcpu-target-cpu=generic",))

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
+from dispatchgen.lock.make import settings_digest
 from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.lock.store import write_lock
-from dispatchgen.lock.update import settings_digest
 from dispatchgen.manifest import load_suite
 from support import RunCli
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dispatchgen.errors import ManifestError, SubstitutionError
-from dispatchgen.lock.update import settings_digest
+from dispatchgen.lock.make import settings_digest
 from dispatchgen.manifest.suite import Model, Selector, Suite
 from dispatchgen.render.arguments import Arguments, suite_calls
 from dispatchgen.render.bazel import render_bazel

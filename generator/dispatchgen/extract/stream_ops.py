@@ -9,7 +9,7 @@ from typing import Any
 from dispatchgen.extract.evaluator import Dispatched, Evaluator, Frame, Handler, Op, forget
 from dispatchgen.extract.names import operation_of
 from dispatchgen.extract.read_backs import Computed, computed_by, overridden
-from dispatchgen.extract.values import BufferView, HostValue, Resource, Storage, Unknown
+from dispatchgen.extract.values import BufferView, HostValue, Origin, Resource, Storage, Unknown
 from dispatchgen.iree import ir, types
 from dispatchgen.iree.types import ScalarType, scalar_type
 
@@ -38,11 +38,12 @@ def _import(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]: 
     if not isinstance(view, BufferView):
         unknown = view if isinstance(view, Unknown) else Unknown("the contents of an imported tensor")
         return [Resource(size, Storage(unknown))]
+    origin = None if view.index is None else Origin(view.index, 0)
     if view.contents is None:
-        return [Resource(size, Storage(Unknown(f"the contents of {view.name}, for which no data is given")))]
+        return [Resource(size, Storage(Unknown(f"the contents of {view.name}, for which no data is given"), origin))]
     storage = Storage(Unknown(f"the contents of {view.name}"))
     if isinstance(size, int):
-        storage.write(0, size, view.contents)
+        storage.write(0, size, view.contents, origin)
     return [Resource(size, storage)]
 
 
@@ -210,7 +211,9 @@ def written_bindings(accesses: Iterable[ir.Attribute]) -> tuple[bool, ...]:
 def _dispatch(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) -> None:
     site = op.once("site", _site)
     lengths = _values(frame, op.named("resource_lengths"))
+    offsets = _values(frame, op.named("resource_offsets"))
     constants = zip(site.constant_types, _values(frame, op.named("uniform_operands")), strict=True)
+    places = zip(op.named("resources"), offsets, lengths, strict=True)
     evaluator.dispatched.append(
         Dispatched(
             initializer=evaluator.initializing,
@@ -221,12 +224,20 @@ def _dispatch(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) ->
             lengths=lengths,
             written=site.written,
             device=device,
+            origins=tuple(_origin(frame[resource], offset, length) for resource, offset, length in places),
         )
     )
-    offsets = _values(frame, op.named("resource_offsets"))
     for resource, offset, length, writes in zip(op.named("resources"), offsets, lengths, site.written, strict=True):
         if writes:
             _write(frame[resource], offset, length, site.computed)
+
+
+def _origin(resource: HostValue, offset: HostValue, length: HostValue) -> Origin | None:
+    """Where an input of the call holds what a part of a resource holds."""
+    if not isinstance(resource, Resource):
+        return None
+    at = _sum(resource.offset, offset)
+    return resource.storage.origin_of(at, length) if isinstance(at, int) and isinstance(length, int) else None
 
 
 def _fill(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) -> None:  # noqa: ARG001

@@ -1,26 +1,23 @@
-"""Making, renewing and checking locks."""
+"""Renewing and checking locks."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from dispatchgen.errors import DispatchgenError, LockError, ModelError, Place, Problem
-from dispatchgen.extract.schema import BackendDispatches, Call
-from dispatchgen.files import sha256_of, work_folder
-from dispatchgen.iree.configure import DEFAULT_TIMEOUT, configure, import_source, source_path
+from dispatchgen.errors import DispatchgenError, LockError, Place, Problem
+from dispatchgen.iree.configure import DEFAULT_TIMEOUT
 from dispatchgen.iree.tools import CompilerTools
 from dispatchgen.lock.compare import Difference, added_functions, compare, stale_parts
-from dispatchgen.lock.schema import Lock, MadeFrom
+from dispatchgen.lock.make import made_from, make_lock
+from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import NewerLockError, lock_text, read_lock, write_lock
 from dispatchgen.lock.workers import Outcome, run_tasks
-from dispatchgen.manifest.suite import Backend, Model, Suite
+from dispatchgen.manifest.suite import Model, Suite
 
 #: Modules that every worker needs: imported once.
 _PRELOAD = ("dispatchgen.lock.update", "dispatchgen.extract.extraction", "iree.compiler.ir")
@@ -86,81 +83,6 @@ def _task(
 
 def _ignore(model: Model) -> None:
     """Called when a model is started; says nothing."""
-
-
-def made_from(compiler: str, suite: Suite, model: Model) -> MadeFrom:
-    """What a lock of the model would be made from today, by a compiler of this version.
-
-    Raises ModelError when the model's source cannot be read.
-    """
-    path = source_path(suite, model)
-    try:
-        source = sha256_of(path)
-    except OSError as error:
-        raise ModelError(Problem(f"model {model.name}: cannot read it: {error.strerror}", Place(str(path)))) from error
-    return MadeFrom(
-        source=source,
-        settings={backend.id: settings_digest(model, backend) for backend in _backends(suite, model)},
-        compiler=compiler,
-    )
-
-
-def settings_digest(model: Model, backend: Backend) -> str:
-    """SHA-256 of all that the manifest says and that the dispatches of `model` on `backend` depend on.
-
-    Labels, presets, devices, run settings, what drift means and the place of the source file are not among it.
-    """
-    data = {
-        "format": model.source.format,
-        "import_flags": model.import_flags,
-        "entry": model.entry,
-        "inputs": {entry or "": [asdict(value) for value in inputs] for entry, inputs in model.inputs.items()},
-        # In their order: a benchmark is named after the first shape that has its sizes.
-        "shapes": [[shape.label, sorted(shape.symbols.items())] for shape in model.shapes],
-        "bindings": model.bindings,
-        "target": [backend.target_device, backend.local_backend],
-        "compile_flags": [*backend.compile_flags, *model.compile_flags.get(backend.id, ())],
-    }
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
-
-
-def make_lock(
-    tools: CompilerTools, suite: Suite, model: Model, previous: Lock | None = None, timeout: float = DEFAULT_TIMEOUT
-) -> Lock:
-    """Makes the lock of a model from its program, in this process.
-
-    Args:
-      previous: The lock to be renewed: dispatches of unchanged content keep their names.
-      timeout: Time limit of each process that is started, in seconds.
-
-    Raises:
-      DispatchgenError: with the problems of all backends.
-    """
-    origin = made_from(tools.compiler_version, suite, model)
-    calls: dict[str, tuple[Call, ...]] = {}
-    locks: dict[str, BackendDispatches] = {}
-    errors: list[DispatchgenError] = []
-    with work_folder() as folder:
-        imported = import_source(tools, suite, model, folder, timeout)
-        for backend in _backends(suite, model):
-            work_dir = folder / backend.id
-            work_dir.mkdir()
-            try:
-                configured = configure(tools, suite, model, backend, work_dir, timeout, imported)
-                before = None if previous is None else previous.backends.get(backend.id)
-                calls[backend.id], locks[backend.id] = _dispatches(configured, model, backend, before, tools)
-            except DispatchgenError as error:
-                errors.append(error)
-    raise_all(errors)
-    _check_calls(suite, model, calls)
-    return Lock(
-        model=model.id,
-        made_from=origin,
-        entry=model.entry,
-        files=model.data_files,
-        calls=next(iter(calls.values()), ()),
-        backends=locks,
-    )
 
 
 def update_locks(
@@ -268,14 +190,6 @@ def coverage(model: Model, lock: Lock) -> Iterator[str]:
             yield f"  {each.export} at {', '.join(each.calls)}: how often it runs depends on {each.reason}"
 
 
-def raise_all(errors: Sequence[DispatchgenError]) -> None:
-    """Raises the only error, or one that carries the problems of all; does nothing where there is none."""
-    if len(errors) == 1:
-        raise errors[0]
-    if errors:
-        raise DispatchgenError(*(problem for error in errors for problem in error.problems))
-
-
 def _run(
     tasks: Sequence[_Task], jobs: int | None, on_start: Callable[[Model], None]
 ) -> Generator[Outcome[_Task, Lock], None, None]:
@@ -297,43 +211,6 @@ def _written(outcome: Outcome[_Task, Lock]) -> Update:
     return Update(task.model, Change.WRITTEN if written else Change.SAME, lock, unreadable=task.unreadable)
 
 
-def _dispatches(
-    configured: Path, model: Model, backend: Backend, previous: BackendDispatches | None, tools: CompilerTools
-) -> tuple[tuple[Call, ...], BackendDispatches]:
-    """The calls of a model and its dispatches on a backend, from its configured module."""
-    # Imported here: the bindings take a tenth of a second, and whoever only reads locks does not need them.
-    from dispatchgen.extract.calls import calls_of
-    from dispatchgen.extract.extraction import extract
-    from dispatchgen.extract.program import Program
-    from dispatchgen.iree.ir import read_module
-
-    with read_module(configured, tools.compiler_version) as module:
-        program = Program(module)
-        calls = calls_of(program, model)
-        lock = extract(program, calls, backend.id, previous).lock
-    if not lock.dispatches and not lock.skipped:
-        raise ModelError(
-            Problem(
-                f"model {model.name} on backend {backend.name}: the program has no dispatch: "
-                "all of it is done by the host, or became constants",
-                hint="give it work that depends on its inputs",
-            )
-        )
-    return calls, lock
-
-
-def _check_calls(suite: Suite, model: Model, calls: dict[str, tuple[Call, ...]]) -> None:
-    """Raises ModelError when the backends disagree on the calls: the lock has one list for all of them."""
-    first = next(iter(calls), "")
-    for other in calls:
-        if calls[other] != calls[first]:
-            names = [", ".join(call.name for call in calls[backend]) for backend in (first, other)]
-            message = f"model {model.name}: its calls differ: {names[0]} on backend {first}, {names[1]} on {other}"
-            raise ModelError(
-                Problem(message, Place(str(suite.manifest), model.line), "name the model's entry function")
-            )
-
-
 def _previous(path: Path) -> tuple[Lock | None, tuple[Problem, ...]]:
     """The lock to be renewed, or why the file cannot be read. Raises LockError where a newer dispatchgen wrote it."""
     if not path.exists():
@@ -344,10 +221,6 @@ def _previous(path: Path) -> tuple[Lock | None, tuple[Problem, ...]]:
         raise
     except LockError as error:
         return None, tuple(error.problems)
-
-
-def _backends(suite: Suite, model: Model) -> list[Backend]:
-    return [suite.backend(backend) for backend in model.backends]
 
 
 def _problems(error: DispatchgenError | None, task: _Task) -> tuple[Problem, ...]:

@@ -68,11 +68,11 @@ class AutoSection(Section):
             "additionalProperties": {
                 "description": "A size that is fixed. Symbols whose range the program does not state need one.",
                 "type": "integer",
-                "minimum": 0,
+                "minimum": 1,
             }
         },
     )
-    __pydantic_extra__: dict[str, Size]
+    __pydantic_extra__: dict[str, Annotated[int, Field(ge=1, le=MAX_SIZE)]]
 
     auto: Annotated[int, Field(ge=1, le=MAX_CHOSEN_SHAPES)] = Field(description="How many shapes at most.")
 

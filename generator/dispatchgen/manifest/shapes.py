@@ -186,4 +186,5 @@ def _bindings(section: ShapeSection, symbols: Sequence[str]) -> Iterator[dict[st
 
 def default_label(binding: dict[str, int]) -> str:
     """The label of a shape that has none of its own."""
-    return make_label("_".join(f"{name}{size}" for name, size in binding.items())) or STATIC
+    parts = (f"{name}_{size}" if name[-1].isdigit() else f"{name}{size}" for name, size in binding.items())
+    return make_label("_".join(parts)) or STATIC

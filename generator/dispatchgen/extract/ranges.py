@@ -1,0 +1,248 @@
+"""Which sizes the dims of a program's inputs can have: ranges and equalities that program and source state."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dispatchgen.errors import ModelError, Problem
+from dispatchgen.extract.assumptions import Assumption, assumptions
+from dispatchgen.extract.program import Program
+from dispatchgen.extract.progressions import image, intersection, preimage
+from dispatchgen.extract.signature import input_index
+from dispatchgen.extract.source_dims import SourceDim, SourceDims
+from dispatchgen.iree import ir
+from dispatchgen.manifest.names import show
+from dispatchgen.manifest.suite import Input
+
+#: Sizes from here on are no end that somebody means: exporters write the largest integer where a size is not bounded.
+UNBOUNDED = 1 << 31
+_ANY = range(1, 1 << 63)
+
+#: The inputs of each entry function.
+Inputs = Mapping[str, Sequence[Input]]
+
+
+@dataclass(frozen=True, order=True)
+class Site:
+    """Where a size is passed: as a dim of an input, or as the value of a scalar one (`dim` is None)."""
+
+    function: str
+    input: int
+    dim: int | None
+
+    def __str__(self) -> str:
+        return f"input {self.input}" if self.dim is None else f"dim {self.dim} of input {self.input}"
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A range that is stated of a size: one of several alternatives."""
+
+    choices: tuple[range, ...]
+    text: str
+    origin: str  #: Which operation states it, and of what.
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A symbol of a model: the size of some dims, which is `scale` times a number plus `offset`."""
+
+    name: str
+    sites: tuple[Site, ...]
+    stated: tuple[Stated, ...]
+    #: The number: a symbol of the source, or this symbol itself.
+    number: str
+    scale: int = 1
+    offset: int = 0
+    source: str | None = None  #: What the source calls the size.
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that sizes are made from, and what it can be so that all of them are as stated."""
+
+    symbols: tuple[Symbol, ...]
+    choices: tuple[range, ...]
+
+    @property
+    def sizes(self) -> tuple[range, ...]:
+        """What its first symbol can be."""
+        first = self.symbols[0]
+        return tuple(image(choice, first.scale, first.offset) for choice in self.choices)
+
+    def of_size(self, size: int) -> dict[str, int]:
+        """The sizes of all its symbols where the first has this one."""
+        first = self.symbols[0]
+        number = (size - first.offset) // first.scale
+        return {symbol.name: symbol.scale * number + symbol.offset for symbol in self.symbols}
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether an upper end is stated, or a single size given."""
+        return all(len(choice) == 1 or choice.stop <= UNBOUNDED for choice in self.sizes)
+
+
+@dataclass
+class _Facts:
+    """What is found of a symbol."""
+
+    sites: list[Site] = field(default_factory=list)
+    stated: list[Stated] = field(default_factory=list)
+    source: list[SourceDim] = field(default_factory=list)
+
+
+def symbols(program: Program, inputs: Inputs, source: SourceDims, others: Sequence[str] = ()) -> tuple[Symbol, ...]:
+    """The symbols in the inputs of entry functions, in the order of their appearance, then `others`.
+
+    Raises ModelError where the inputs have one symbol for sizes that the source keeps apart.
+    """
+    facts: dict[str, _Facts] = {}
+    for function, values in inputs.items():
+        assumed = _assumed(program, function)
+        for site, name in _symbol_sites(function, values):
+            of_symbol = facts.setdefault(name, _Facts())
+            of_symbol.sites.append(site)
+            of_symbol.stated += [_of_program(site, alternatives) for alternatives in assumed.get(site, ())]
+            dim = None if site.dim is None else source.of(function, site.input, site.dim)
+            if dim is not None:
+                of_symbol.source.append(dim)
+    for name in others:
+        facts.setdefault(name, _Facts())
+    same, problems = _unified(facts)
+    if problems:
+        raise ModelError(*problems)
+    return tuple(_symbol(name, of_symbol, same) for name, of_symbol in facts.items())
+
+
+def _symbol_sites(function: str, values: Sequence[Input]) -> Iterator[tuple[Site, str]]:
+    for index, value in enumerate(values):
+        for position, dim in enumerate(value.dims or ()):
+            if isinstance(dim, str):
+                yield Site(function, index, position), dim
+        for item in value.data or ():
+            if isinstance(item, str):
+                yield Site(function, index, None), item
+
+
+def _assumed(program: Program, entry: str) -> dict[Site, list[tuple[Assumption, ...]]]:
+    """What `util.assume.int` states of the dims and scalars that an entry function takes."""
+    from iree.compiler import ir as mlir
+
+    function = program.functions[program.body_of(entry)]
+    found: dict[Site, list[tuple[Assumption, ...]]] = {}
+    for operation in ir.walk(function, "util.assume.int"):
+        for operand, alternatives in zip(operation.operands, assumptions(operation), strict=True):
+            dim, value = None, operand
+            if not isinstance(operand.owner, mlir.Block) and operand.owner.name == "hal.buffer_view.dim":
+                dim, value = ir.integer(operand.owner.attributes["index"]), operand.owner.operands[0]
+            if not alternatives or value not in list(function.regions[0].blocks[0].arguments):
+                continue
+            index = input_index(function, mlir.BlockArgument(value).arg_number)
+            if index is not None:
+                found.setdefault(Site(entry, index, dim), []).append(alternatives)
+    return found
+
+
+def _of_program(site: Site, alternatives: Sequence[Assumption]) -> Stated:
+    text = " or ".join(map(str, alternatives))
+    return Stated(tuple(map(_progression, alternatives)), text, f"util.assume.int of {site}")
+
+
+def _progression(assumption: Assumption) -> range:
+    """The sizes that an assumption admits, zero left out: nothing runs there."""
+    start = max(1, -(-assumption.umin // assumption.udiv)) * assumption.udiv
+    return range(start, min(assumption.umax or _ANY.stop, _ANY.stop - 1) + 1, assumption.udiv)
+
+
+def _unified(facts: Mapping[str, _Facts]) -> tuple[dict[str, str], list[Problem]]:
+    """Symbols of the source for which the inputs have one, by the first of them; and what does not go together."""
+    same: dict[str, str] = {}
+    problems = []
+    for name, of_symbol in facts.items():
+        for dim in of_symbol.source[1:]:
+            first = of_symbol.source[0]
+            if dim == first:
+                continue
+            are_plain = all((each.scale, each.offset) == (1, 0) for each in (first, dim))
+            if not are_plain or dim.symbol == first.symbol:
+                sites = ", ".join(map(str, of_symbol.sites))
+                message = f"the symbol {show(name)} stands for {sites}, which the source has as {first} and {dim}"
+                problems.append(Problem(message, hint="a symbol for each"))
+                break
+            same[_root(dim.symbol, same)] = _root(first.symbol, same)
+    return {symbol: root for symbol in same if (root := _root(symbol, same)) != symbol}, problems
+
+
+def _root(symbol: str, same: Mapping[str, str]) -> str:
+    while symbol in same and same[symbol] != symbol:
+        symbol = same[symbol]
+    return symbol
+
+
+def _symbol(name: str, facts: _Facts, same: Mapping[str, str]) -> Symbol:
+    sites, stated = tuple(facts.sites), list(facts.stated)
+    if not facts.source:
+        return Symbol(name, sites, tuple(dict.fromkeys(stated)), f"{name} of the manifest")
+    for dim in facts.source:
+        if dim.assumption is not None:
+            of_symbol = _progression(dim.assumption)
+            sizes = intersection(image(of_symbol, dim.scale, dim.offset), _ANY)
+            stated.append(Stated((sizes,), f"{dim.assumption}", f"torch.symbolic_int {show(dim.symbol)}"))
+    first = facts.source[0]
+    number = _root(first.symbol, same)
+    return Symbol(name, sites, tuple(dict.fromkeys(stated)), number, first.scale, first.offset, str(first))
+
+
+def numbers(found: Sequence[Symbol], fixed: Mapping[str, int]) -> tuple[Number, ...]:
+    """What the symbols are made from, in the order of the symbols.
+
+    Args:
+      fixed: Sizes of symbols that are given.
+
+    Raises:
+      ModelError: no number fits all that is stated, or an upper end is not; of each symbol.
+    """
+    groups: dict[str, list[Symbol]] = {}
+    for symbol in found:
+        groups.setdefault(symbol.number, []).append(symbol)
+    result, problems = [], []
+    for group in groups.values():
+        number = _number(group, fixed)
+        if isinstance(number, Problem):
+            problems.append(number)
+        else:
+            result.append(number)
+    if problems:
+        raise ModelError(*problems)
+    return tuple(result)
+
+
+def _number(group: Sequence[Symbol], fixed: Mapping[str, int]) -> Number | Problem:
+    choices: tuple[range, ...] = (_ANY,)
+    for symbol in group:
+        given = [(range(fixed[symbol.name], fixed[symbol.name] + 1),)] if symbol.name in fixed else []
+        for alternatives in (*given, *(stated.choices for stated in symbol.stated)):
+            possible = (preimage(each, symbol.scale, symbol.offset) for each in alternatives)
+            pairs = itertools.product(choices, possible)
+            choices = tuple(dict.fromkeys(each for a, b in pairs if (each := intersection(a, b))))
+    number = Number(tuple(group), choices)
+    if not choices:
+        return _contradiction(group, fixed)
+    if not number.is_bounded:
+        first = group[0]
+        sites = f" ({', '.join(map(str, first.sites))})" if first.sites else ""
+        message = f"no range is stated for the symbol {show(first.name)}{sites}: it needs a size"
+        return Problem(message, hint=f"`shapes: {{auto: 8, {first.name}: 1}}`")
+    return number
+
+
+def _contradiction(group: Sequence[Symbol], fixed: Mapping[str, int]) -> Problem:
+    names = ", ".join(show(symbol.name) for symbol in group)
+    lines = [f"no size fits all that is stated of {names}"]
+    for symbol in group:
+        lines += [f"  {symbol.name} is {fixed[symbol.name]} in the manifest"] if symbol.name in fixed else []
+        lines += [f"  {symbol.name} is {symbol.source} in the source"] if symbol.source and len(group) > 1 else []
+        lines += [f"  {stated.origin}: {stated.text}" for stated in symbol.stated]
+    return Problem("\n".join(lines), hint="other sizes, or a symbol for each of the dims")

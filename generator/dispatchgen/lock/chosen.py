@@ -1,0 +1,41 @@
+"""A model whose shapes are chosen, with the shapes: before its lock is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from dispatchgen.extract.choose import Statement, choose, merged, statement, with_inputs
+from dispatchgen.extract.program import Program
+from dispatchgen.extract.source_dims import source_dims
+from dispatchgen.iree.ir import read_module
+from dispatchgen.manifest.suite import Model
+
+
+def with_chosen_shapes(model: Model, source: Path, configured: Mapping[str, Path], compiler: str) -> Model:
+    """The model with the shapes that its `auto` asks for after its own, and with the inputs that have their symbols.
+
+    Args:
+      source: The model's source file.
+      configured: The configured module on each backend.
+      compiler: Version text of the compiler.
+
+    Raises ModelError: as `choose` and `merged` do.
+    """
+    if model.auto is None or not configured:
+        return model
+    stated = read_statement(model, source, configured, compiler)
+    with read_module(next(iter(configured.values())), compiler) as module:
+        shapes = choose(Program(module), model, stated, model.auto)
+    return replace(with_inputs(model, stated), shapes=(*model.shapes, *shapes))
+
+
+def read_statement(model: Model, source: Path, configured: Mapping[str, Path], compiler: str) -> Statement:
+    """What the configured modules of a model and its source state of its sizes. Raises ModelError as `merged` does."""
+    dims = source_dims(source, model.source.format)
+    statements = {}
+    for backend, path in configured.items():
+        with read_module(path, compiler) as module:
+            statements[backend] = statement(Program(module), model, dims)
+    return merged(statements)
