@@ -415,3 +415,21 @@ def test_a_wrong_number_of_inputs(run: Run) -> None:
         run(program)
     with pytest.raises(ModelError, match="@f takes 1 inputs, but 2 are given"):
         run(program, ["1", "2"])
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs", "inputs_of_dispatches"),
+    [
+        ("embed", ["3x5xi64", "1000x256xf32"], [{0, 1}]),
+        ("mlp", ["5x64xf32", "64x128xf32", "128x32xf32"], [{0, 1}, set(), {2}]),
+    ],
+)
+def test_bindings_that_hold_an_input_are_known(
+    model: str, inputs: list[str], inputs_of_dispatches: list[set[int]], configured: Configured, models_dir: Path
+) -> None:
+    with ir.read_module(configured.module(models_dir / f"{model}.mlir")) as module:
+        found = evaluate(Program(module), "main", inputs).dispatched
+    origins = [[origin for origin in each.origins if origin is not None] for each in found]
+    assert [{origin.input for origin in each} for each in origins] == inputs_of_dispatches
+    assert all(origin.offset == 0 for each in origins for origin in each)
+    assert all(each.origins[-1] is None for each in found), "outputs hold no input"

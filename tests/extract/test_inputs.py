@@ -50,17 +50,25 @@ def test_bind() -> None:
 
 
 def test_contents() -> None:
-    assert buffer_view("x", parse("2xi64=4 16")).contents == struct.pack("<qq", 4, 16)
-    assert buffer_view("x", parse("1000xi32=-1")).contents == struct.pack("<i", -1), "one element stands for all"
-    assert buffer_view("x", parse("1000xi32")).contents is None
-    assert buffer_view("x", parse("2xf8E4M3FN=1 2")).contents is None
+    assert buffer_view(0, parse("2xi64=4 16")).contents == struct.pack("<qq", 4, 16)
+    assert buffer_view(0, parse("1000xi32=-1")).contents == struct.pack("<i", -1), "one element stands for all"
+    assert buffer_view(0, parse("1000xi32")).contents is None
+    assert buffer_view(0, parse("2xf8E4M3FN=1 2")).contents is None
 
 
 def test_values_that_a_type_cannot_hold() -> None:
-    assert buffer_view("x", parse("1xbf16=1e39")).contents == bytes.fromhex("807f"), "infinity"
-    assert buffer_view("x", parse("1xi32=inf")).contents is None
+    assert buffer_view(0, parse("1xbf16=1e39")).contents == bytes.fromhex("807f"), "infinity"
+    assert buffer_view(0, parse("1xi32=inf")).contents is None
 
 
 def test_a_wrong_number_of_values_is_refused() -> None:
-    with pytest.raises(ModelError, match="x has 3 elements, but 2 values"):
-        buffer_view("x", parse("3xi32=1 2"))
+    with pytest.raises(ModelError, match="input 0 has 3 elements, but 2 values"):
+        buffer_view(0, parse("3xi32=1 2"))
+
+
+def test_the_bytes_of_an_input_may_be_in_a_file() -> None:
+    value = ConcreteInput("i64", (4, 2), file="B4.input1.bin")
+    assert str(value) == "4x2xi64=@B4.input1.bin"
+    assert parse(str(value)) == value
+    assert buffer_view(3, value).contents is None
+    assert buffer_view(3, value).index == 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dispatchgen.extract.values import Storage, Unknown
+from dispatchgen.extract.values import Origin, Storage, Unknown
 
 SIZE = 48
 UNWRITTEN = Unknown("unwritten")
@@ -61,3 +61,37 @@ def test_does_not_read_large_pieces() -> None:
     storage.write(0, 1 << 30, b"\0")
     assert isinstance(storage.read(0, 1 << 29), Unknown)
     assert storage.read((1 << 30) - 8, 8) == bytes(8)
+
+
+_INPUTS = st.builds(Origin, st.integers(0, 1), st.integers(0, 8))
+
+
+@given(
+    data=st.data(),
+    writes=st.lists(st.tuples(st.integers(0, SIZE), st.integers(0, SIZE), st.one_of(st.none(), _INPUTS)), max_size=8),
+)
+def test_what_holds_an_input_is_known(data: st.DataObject, writes: list[tuple[int, int, Origin | None]]) -> None:
+    """Also through copies: an origin is never wrong, and is known where one write covers the range."""
+    source, target = Storage(UNWRITTEN, Origin(0, 0)), Storage(Unknown("target"))
+    model = [Origin(0, i) for i in range(3 * SIZE)]
+    for at, size, origin in writes:
+        source.write(at, size, UNWRITTEN, origin)
+        model[at : at + size] = [origin and origin.moved(i) for i in range(size)]  # type: ignore[list-item]
+    source_start, start, size = (data.draw(st.integers(0, SIZE)) for _ in range(3))
+    target.copy(start, size, source, source_start)
+    copied: list[Origin | None] = [None] * (4 * SIZE)
+    copied[start : start + size] = model[source_start : source_start + size]
+    for storage, expected in ((source, model), (target, copied)):
+        at, length = data.draw(st.integers(0, SIZE)), data.draw(st.integers(1, 8))
+        found = storage.origin_of(at, length)
+        if found is not None:
+            assert [found.moved(i) for i in range(length)] == expected[at : at + length]
+        elif length == 1:
+            assert expected[at] is None
+
+
+def test_what_is_forgotten_holds_no_input() -> None:
+    storage = Storage(UNWRITTEN, Origin(0, 0))
+    assert storage.origin_of(8, 4) == Origin(0, 8)
+    storage.forget(Unknown("a loop"))
+    assert storage.origin_of(8, 4) is None

@@ -69,7 +69,7 @@ def _arguments(program: Program, function: str, call_inputs: Sequence[str]) -> l
         index = len(call_inputs) - len(remaining)
         text = remaining.pop(0)
         if scalar is None:
-            arguments.append(inputs.buffer_view(f"input {index}", inputs.parse(text)))
+            arguments.append(inputs.buffer_view(index, inputs.parse(text)))
         else:
             value = inputs.parse(text, type_).data
             assert value is not None

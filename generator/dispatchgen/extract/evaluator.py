@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from dispatchgen.extract import scalars
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.read_backs import ReadBacks
-from dispatchgen.extract.values import HostValue, Resource, Storage, Unknown
+from dispatchgen.extract.values import HostValue, Origin, Resource, Storage, Unknown
 from dispatchgen.iree import ir, types
 from dispatchgen.iree.types import ScalarType, scalar_type
 
@@ -39,6 +39,7 @@ class Dispatched:
     lengths: tuple[HostValue, ...]
     written: tuple[bool, ...]  #: Which bindings the site may write.
     device: str | None  #: Symbol of the device the site runs on, where it names one.
+    origins: tuple[Origin | None, ...] = ()  #: Where inputs of the call hold what each binding holds.
 
 
 @dataclass(frozen=True)

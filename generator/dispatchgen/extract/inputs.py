@@ -1,4 +1,4 @@
-"""The inputs of a call, written as IREE's `--input=` takes them: `42x64xf32`, `2xi64=4 16`, `3`."""
+"""The inputs of a call, written as IREE's `--input=` takes them: `42x64xf32`, `2xi64=4 16`, `4xf32=@file`, `3`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ class ConcreteInput:
     element: str
     dims: tuple[int, ...] | None
     data: tuple[int | float, ...] | None = None
+    file: str | None = None  #: Name of the file that holds its bytes.
 
     def __str__(self) -> str:
         if self.dims is None:
             return " ".join(map(str, self.data or (0,)))
         type_ = "x".join([*map(str, self.dims), self.element])
+        if self.file is not None:
+            return f"{type_}=@{self.file}"
         # IREE's tools refuse a bare element type: a tensor without dims needs its value.
         data = (0,) if self.data is None and not self.dims else self.data
         return type_ if data is None else f"{type_}={' '.join(map(str, data))}"
@@ -58,6 +61,8 @@ def parse(text: str, scalar: str | None = None) -> ConcreteInput:
         *dims, element = type_.split("x")
         if not element.isidentifier():
             raise ValueError
+        if values.startswith("@"):
+            return ConcreteInput(element, tuple(int(dim) for dim in dims), file=values[1:])
         data = tuple(_number(value) for value in values.replace(",", " ").split()) if values else None
         return ConcreteInput(element, tuple(int(dim) for dim in dims), data)
     except ValueError:
@@ -73,10 +78,11 @@ def _number(text: str) -> int | float:
         return float(text)
 
 
-def buffer_view(name: str, input_: ConcreteInput) -> BufferView:
+def buffer_view(index: int, input_: ConcreteInput) -> BufferView:
     """The tensor argument that an input stands for. Raises ModelError when its data does not fit its shape."""
-    dims = input_.dims or ()
-    return BufferView(name, dims, None if input_.data is None else _contents(name, dims, input_.element, input_.data))
+    dims, name = input_.dims or (), f"input {index}"
+    contents = None if input_.data is None else _contents(name, dims, input_.element, input_.data)
+    return BufferView(name, dims, contents, index)
 
 
 def _contents(name: str, dims: Sequence[int], element: str, data: Sequence[int | float]) -> bytes | None:

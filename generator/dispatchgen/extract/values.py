@@ -27,6 +27,19 @@ class BufferView:
     name: str
     shape: tuple[int, ...]
     contents: bytes | None = None  #: Its bytes, or those of one element where all are the same.
+    index: int | None = None  #: Which input of the call it is.
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A place in an input of the call, whose bytes are there unchanged."""
+
+    input: int
+    offset: int  #: In bytes.
+
+    def moved(self, by: int) -> Origin:
+        """The place that many bytes behind this."""
+        return Origin(self.input, self.offset + by)
 
 
 @dataclass
@@ -36,6 +49,7 @@ class _Write:
     start: int
     stop: int
     content: bytes | Unknown
+    origin: Origin | None = None  #: Where an input holds the same.
 
 
 @dataclass(eq=False)
@@ -43,30 +57,43 @@ class Storage:
     """The memory behind resources, as the list of what was written to it, newest last. Equal is only the same."""
 
     unwritten: Unknown
+    origin: Origin | None = None  #: Where an input holds what was never written.
     _writes: list[_Write] = field(default_factory=list)
 
-    def write(self, start: int, length: int, content: bytes | Unknown) -> None:
+    def write(self, start: int, length: int, content: bytes | Unknown, origin: Origin | None = None) -> None:
         """Writes `content`, repeated to `length` bytes, at byte `start`."""
         if length <= 0:
             return
         stop = start + length
         self._writes = [old for old in self._writes if old.start < start or old.stop > stop]
-        self._writes.append(_Write(start, stop, content))
+        self._writes.append(_Write(start, stop, content, origin))
 
     def copy(self, start: int, length: int, source: Storage, source_start: int) -> None:
         """Copies what is known of a range of another storage, and the reasons for what is not."""
         shift = start - source_start
         copied = list(source._writes)
-        self.write(start, length, source.unwritten)
+        self.write(start, length, source.unwritten, source.origin and source.origin.moved(source_start))
         for write in copied:
             first, last = max(write.start, source_start), min(write.stop, source_start + length)
             if first < last:
-                self.write(first + shift, last - first, _rotated(write.content, first - write.start))
+                origin = write.origin and write.origin.moved(first - write.start)
+                self.write(first + shift, last - first, _rotated(write.content, first - write.start), origin)
 
     def forget(self, reason: Unknown) -> None:
         """Makes the whole storage unknown."""
         self.unwritten = reason
+        self.origin = None
         self._writes.clear()
+
+    def origin_of(self, start: int, length: int) -> Origin | None:
+        """Where an input holds the bytes at `start`; None: they are no input's, or of several places."""
+        stop = start + length
+        for write in reversed(self._writes):
+            if write.stop <= start or write.start >= stop:
+                continue
+            covers = write.start <= start and write.stop >= stop
+            return write.origin.moved(start - write.start) if covers and write.origin is not None else None
+        return self.origin and self.origin.moved(start)
 
     def read(self, start: int, length: int) -> bytes | Unknown:
         """The bytes at `start`, or the reason why they are not known."""
