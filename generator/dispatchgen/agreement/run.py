@@ -16,9 +16,8 @@ from dispatchgen.agreement.spec import CheckedBenchmark, CheckSpec, Output, outp
 from dispatchgen.errors import TimeLimitError, ToolError
 from dispatchgen.files import work_folder
 from dispatchgen.iree import messages, process
+from dispatchgen.iree.flags import run_module_flags
 
-#: How the flags start, without dashes, that iree-benchmark-module alone has.
-_BENCHMARK_FLAGS = ("benchmark_", "batch_", "time_unit")
 #: Longest part of a failed program's output that is kept, in characters.
 _REASON_LIMIT = 600
 
@@ -103,7 +102,7 @@ def _command(
     checker: Checker, module: Path, function: str, before: Sequence[bytes], returned: Sequence[Output]
 ) -> list[str]:
     """What runs a function on files of the working folder."""
-    flags = [flag for flag in checker.run_flags if not flag.lstrip("-").startswith(_BENCHMARK_FLAGS)]
+    flags = run_module_flags(checker.run_flags)
     command = [str(checker.program), f"--device={checker.device}", *flags, f"--module={module}"]
     command.append(f"--function={function}")
     for number, data in enumerate(before):

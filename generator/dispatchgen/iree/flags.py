@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dispatchgen.manifest.suite import Backend, Model
 
 #: Lowest ONNX opset that IREE's import covers well; the importer converts older models, and leaves newer ones alone.
 _OPSET_FLAG = "--opset-version=17"
+#: How the flags start, without dashes, that programs which run benchmarks have and iree-run-module does not.
+_BENCHMARK_FLAGS = ("benchmark_", "batch_", "time_unit")
 
 
 def target_flags(backend: Backend) -> tuple[str, ...]:
@@ -39,6 +43,11 @@ def import_flags(model: Model) -> tuple[str, ...]:
     # The importer cannot convert the opset of a model whose weights it does not load.
     defaults = () if "--large-model" in model.import_flags else (_OPSET_FLAG,)
     return (*defaults, *model.import_flags)
+
+
+def run_module_flags(run_flags: Iterable[str]) -> list[str]:
+    """Those of a device's flags that iree-run-module knows too."""
+    return [flag for flag in run_flags if not flag.lstrip("-").startswith(_BENCHMARK_FLAGS)]
 
 
 def _path_independence(backend: Backend) -> list[str]:

@@ -25,6 +25,8 @@ _TEXT = "#010203"
 #: Contrast of at least 3 to 1 with white and with GitHub's dark background.
 _COLORS = ("#2f81f7", "#d1652b", "#2a9d5c", "#bf5af2", "#c08a00", "#e0457b", "#1f9aa8", "#8b6d5c")
 _MARKERS = "osD^vP*X"
+#: Above this ratio of an axis' ends, only powers of ten are labelled.
+_MANY_DECADES = 1e4
 _STYLE = """\
 <style>
 svg { color: #1f2328 }
@@ -99,7 +101,7 @@ def _lines(sweep: Sweep, curve: Curve, axis: str) -> Iterator[_Line]:
 
 
 def _draw(figure: Figure, sweep: Sweep, axis: str, lines: Sequence[_Line]) -> None:
-    from matplotlib.ticker import EngFormatter
+    from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
     times, rates = figure.subplots(2, 1, sharex=True)
     for number, line in enumerate(lines):
@@ -114,7 +116,11 @@ def _draw(figure: Figure, sweep: Sweep, axis: str, lines: Sequence[_Line]) -> No
         rates.plot(sizes, [point.bytes_per_second for point in line.points], **style)
     for axes, label, unit in ((times, "time", "s"), (rates, "bytes of the bindings by time", "B/s")):
         axes.set_yscale("log")
+        low, high = axes.get_ylim()
+        subs = (1.0,) if high > _MANY_DECADES * low else (1.0, 2.0, 5.0)
+        axes.yaxis.set_major_locator(LogLocator(subs=subs))
         axes.yaxis.set_major_formatter(EngFormatter(unit=unit))
+        axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_ylabel(label)
         axes.grid(which="major", linewidth=0.6)
     _label_sizes(rates, axis, sweep.dims[axis])

@@ -13,10 +13,11 @@ from typing import TypeAlias
 
 from dispatchgen.errors import ModelError, Problem
 from dispatchgen.extract.evaluate import HANDLERS
-from dispatchgen.extract.evaluator import Evaluator, Stopped
+from dispatchgen.extract.evaluator import Evaluator
 from dispatchgen.extract.program import Export, Program
 from dispatchgen.extract.values import Unknown
 from dispatchgen.iree import messages, process
+from dispatchgen.iree.flags import run_module_flags
 from dispatchgen.manifest.suite import Device
 from dispatchgen.sweep.module import COUNT_FUNCTION
 
@@ -38,20 +39,14 @@ def workgroups_of(program: Program, export: Export, workload: Sequence[int]) -> 
     region = export.export_op.regions[0]
     if not len(region.blocks):
         raise ModelError(Problem(f"the export {export.name} does not say how many workgroups it takes"))
-    try:
-        counts = Evaluator(program, HANDLERS).run_region(region, [Unknown("the device"), *workload])
-    except Stopped as stop:
-        raise ModelError(_not_known(export, stop.reason)) from None
+    counts = Evaluator(program, HANDLERS).run_region(region, [Unknown("the device"), *workload])
     known = [count for count in counts if isinstance(count, int)]
     if len(known) != 3:
-        raise ModelError(_not_known(export, next(count for count in counts if not isinstance(count, int))))
+        unknown = next(count for count in counts if not isinstance(count, int))
+        reason = unknown.reason if isinstance(unknown, Unknown) else unknown
+        raise ModelError(Problem(f"the workgroup count of {export.name} depends on {reason}"))
     x, y, z = known
     return x, y, z
-
-
-def _not_known(export: Export, value: object) -> Problem:
-    reason = value.reason if isinstance(value, Unknown) else value
-    return Problem(f"the workgroup count of {export.name} depends on {reason}")
 
 
 @dataclass(frozen=True)
@@ -67,7 +62,9 @@ def ask_runtime(
     iree_run_module: Path, module: Path, device: Device, workload: Sequence[int], timeout: float | None
 ) -> Answer:
     """The workgroups as the compiled `sweep_module` counts them."""
-    command = [str(iree_run_module), f"--device={device.uri}", f"--module={module}", f"--function={COUNT_FUNCTION}"]
+    flags = run_module_flags(device.run_flags)
+    command = [str(iree_run_module), f"--device={device.uri}", *flags, f"--module={module}"]
+    command.append(f"--function={COUNT_FUNCTION}")
     result = process.run([*command, *(f"--input={value}" for value in workload)], timeout=timeout, check=False)
     output = f"{result.stderr}\n{result.stdout}"
     counts = [int(value) for value in _RESULT.findall(result.stdout)]
