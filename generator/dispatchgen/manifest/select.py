@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from dispatchgen.errors import ManifestError, Place, Problem
-from dispatchgen.manifest.names import did_you_mean, make_label, show
+from dispatchgen.manifest.names import did_you_mean, show
+from dispatchgen.manifest.select_shapes import WantedShapes, parse_shapes
 from dispatchgen.manifest.suite import Model, Preset, Suite
 
 
@@ -17,8 +18,9 @@ def select(
     preset: str | None = None,
     shapes: Sequence[str] = (),
 ) -> Suite:
-    """The suite with these models and backends (by name or id), a preset (likewise) and shapes (by label, as it is
-    written or with `_` for what ids cannot hold) only.
+    """The suite with these models and backends (by name or id), a preset (likewise) and shapes only.
+
+    Shapes are meant by label, as it is written or with `_` for what ids cannot hold, or by sizes (`B=77,S=128`).
 
     An empty selection takes all. A model is left out where none of the backends or shapes is its own. Raises
     ManifestError for a name that there is not, and where nothing is left.
@@ -40,9 +42,12 @@ def select(
     model_ids = lookup("model", models, [(model.name, model.id) for model in suite.models])
     backend_ids = lookup("backend", backends, [(backend.name, backend.id) for backend in suite.backends])
     preset_ids = lookup("preset", [] if preset is None else [preset], [(p.name, p.id) for p in suite.presets])
-    labels = {shape.label: None for model in suite.models for shape in model.shapes}
-    wanted = [label if (label := make_label(name)) in labels else name for name in shapes]
-    shape_labels = lookup("shape", wanted, [(label, label) for label in labels])
+    named = [model for model in suite.models if not models or model.id in model_ids]
+    wanted = WantedShapes()
+    try:
+        wanted = parse_shapes(shapes, suite, named)
+    except ManifestError as error:
+        problems += error.problems
     if problems:
         raise ManifestError(*problems)
     chosen = next((p for p in suite.presets if p.id in preset_ids), None)
@@ -51,8 +56,8 @@ def select(
         is_named = not backend_ids or backend in backend_ids
         return is_named and (chosen is None or chosen.selects(model, suite.backend(backend)))
 
-    kept = [_narrow(model, takes, shape_labels) for model in suite.models if not model_ids or model.id in model_ids]
-    result = _with_models(suite, [model for model in kept if model.backends and _has_shapes(model)])
+    kept = [wanted.narrow(_narrow(model, takes)) for model in named]
+    result = _with_models(suite, [model for model in kept if model is not None and model.backends])
     if not result.models:
         raise ManifestError(
             Problem("the selection is empty: no model has all that was asked for", place, "fewer options")
@@ -60,19 +65,14 @@ def select(
     return result
 
 
-def _narrow(model: Model, takes: Callable[[Model, str], bool], labels: set[str]) -> Model:
+def _narrow(model: Model, takes: Callable[[Model, str], bool]) -> Model:
     backends = tuple(backend for backend in model.backends if takes(model, backend))
     return replace(
         model,
         backends=backends,
         compile_flags={backend: model.compile_flags[backend] for backend in backends},
         flag_files={backend: files for backend, files in model.flag_files.items() if backend in backends},
-        shapes=tuple(shape for shape in model.shapes if not labels or shape.label in labels),
     )
-
-
-def _has_shapes(model: Model) -> bool:
-    return bool(model.shapes or model.auto or model.profiles)
 
 
 def _with_models(suite: Suite, models: Sequence[Model]) -> Suite:

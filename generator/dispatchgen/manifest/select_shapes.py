@@ -1,0 +1,154 @@
+"""Which shapes a command line asks for: by label, or by sizes that need not be listed (`B=77,S=128`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dispatchgen.errors import ManifestError, Place, Problem
+from dispatchgen.manifest.inputs import MAX_SIZE, symbols_of
+from dispatchgen.manifest.names import did_you_mean, make_label, show
+from dispatchgen.manifest.shapes import default_label
+from dispatchgen.manifest.suite import Model, Shape, Suite
+
+_SIZE = re.compile(r"\s*([^=\s]+)\s*=\s*([0-9]{1,20})\s*")
+
+
+@dataclass(frozen=True)
+class WantedShapes:
+    """The shapes that are asked for; nothing at all stands for all of them."""
+
+    labels: tuple[str, ...] = ()
+    sizes: tuple[Mapping[str, int], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.labels or self.sizes)
+
+    def narrow(self, model: Model) -> Model | None:
+        """A model with what is asked for of its shapes; None: nothing of it.
+
+        Labels of shapes that are chosen when the lock is made stay: `settle` knows them.
+        """
+        if not self:
+            return model
+        shapes = [shape for shape in model.shapes if shape.label in self.labels or dict(shape.symbols) in self.sizes]
+        listed = [dict(shape.symbols) for shape in model.shapes]
+        symbols = symbols_of_model(model)
+        sizes = [each for each in self.sizes if each not in listed and symbols in (None, each.keys())]
+        profiles = any(profile.label in self.labels for profile in model.profiles)
+        if not (shapes or sizes or profiles or (model.auto and self.labels)):
+            return None
+        return replace(
+            model,
+            shapes=tuple(shapes),
+            wanted=tuple(dict.fromkeys((*self.labels, *(shape.label for shape in shapes)))),
+            sizes=tuple(Shape(default_label(dict(each)), each) for each in sizes),
+        )
+
+
+def parse_shapes(texts: Sequence[str], suite: Suite, models: Sequence[Model]) -> WantedShapes:
+    """What the values of `--shape` ask for: of these models of a suite, labels also as they are written there.
+
+    Raises ManifestError for a label that there is not, and for sizes that fit none of the models.
+    """
+    named = [shape.label for model in suite.models for shape in (*model.shapes, *model.profiles)]
+    known = list(dict.fromkeys(named))
+    place = Place(str(suite.manifest))
+    labels, sizes, problems = [], [], []
+    for text in dict.fromkeys(texts):
+        if "=" in text:
+            try:
+                sizes.append(_parse_sizes(text))
+            except ValueError as error:
+                problems.append(Problem(str(error), place, "SYMBOL=SIZE, with a comma between several"))
+                continue
+            problems += _fit_problems(text, sizes[-1], models, place)
+        elif make_label(text) in known:
+            labels.append(make_label(text))
+        elif any(model.auto for model in models):
+            labels.append(make_label(text))  # the lock tells whether there is such a shape
+        else:
+            problems.append(Problem(f"there is no shape {show(text)}", place, did_you_mean(text, known)))
+    if problems:
+        raise ManifestError(*problems)
+    return WantedShapes(tuple(labels), tuple(sizes))
+
+
+def _parse_sizes(text: str) -> dict[str, int]:
+    """The sizes of `B=77,S=128`. Raises ValueError with a message for people."""
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        match = _SIZE.fullmatch(part)
+        if match is None or not 1 <= int(match[2]) <= MAX_SIZE:
+            raise ValueError(f"{show(part.strip())} in {show(text)} is not a symbol with its size")
+        if match[1] in found:
+            raise ValueError(f"{show(match[1])} has two sizes in {show(text)}")
+        found[match[1]] = int(match[2])
+    return found
+
+
+def _fit_problems(text: str, sizes: Mapping[str, int], models: Sequence[Model], place: Place) -> Iterator[Problem]:
+    """What is wrong with sizes that no model takes."""
+    symbols = {model.name: symbols_of_model(model) for model in models}
+    if not models or any(each is None or each == sizes.keys() for each in symbols.values()):
+        return
+    takes = [f"{name} has {', '.join(each) if each else 'none'}" for name, each in symbols.items() if each is not None]
+    yield Problem(f"no model has just the symbols of {show(text)}", place, "; ".join(takes))
+
+
+def symbols_of_model(model: Model) -> frozenset[str] | None:
+    """The symbols of a model; None: they are known when its lock is made."""
+    if model.auto is not None and not model.inputs:
+        return None
+    symbols = {name for shape in model.shapes for name in shape.symbols}
+    symbols |= {name for inputs in model.inputs.values() for name in symbols_of(inputs)}
+    return frozenset(symbols | {size for size in model.overrides.values() if isinstance(size, str)})
+
+
+def settle(suite: Suite, locked: Mapping[str, Sequence[Shape]]) -> Suite:
+    """The suite with what is asked for of the shapes that locks have.
+
+    Sizes that turn out to be listed are taken by label; models of which nothing is asked for are left out.
+
+    Args:
+      suite: A suite that was narrowed.
+      locked: The shapes of each model's lock, by the model's id.
+
+    Raises ManifestError for a label that no lock has.
+    """
+    settled = [_settle(model, locked[model.id]) for model in suite.models]
+    wanted = dict.fromkeys(label for model in suite.models for label in model.wanted or ())
+    known = {shape.label for shapes in locked.values() for shape in shapes}
+    place = Place(str(suite.manifest))
+    missing = [label for label in wanted if label not in known]
+    if missing:
+        hint = {label: did_you_mean(label, sorted(known)) for label in missing}
+        raise ManifestError(*(Problem(f"there is no shape {show(label)}", place, hint[label]) for label in missing))
+    models = tuple(model for model in settled if model.wanted is None or model.wanted or model.sizes)
+    if suite.models and not models:
+        raise ManifestError(Problem("no model has the symbols whose sizes are given", place))
+    return replace(suite, models=models)
+
+
+def _settle(model: Model, shapes: Sequence[Shape]) -> Model:
+    if model.wanted is None:
+        return model
+    labels = {shape.label for shape in shapes}
+    wanted = dict.fromkeys(label for label in model.wanted if label in labels)
+    sizes = []
+    for each in model.sizes:
+        same = next((shape.label for shape in shapes if dict(shape.symbols) == dict(each.symbols)), None)
+        if same is not None:
+            wanted.setdefault(same)
+        elif shapes and shapes[0].symbols.keys() == each.symbols.keys():
+            sizes.append(replace(each, label=_free(each.label, labels)))
+    return replace(model, wanted=tuple(wanted), sizes=tuple(sizes))
+
+
+def _free(label: str, taken: Collection[str]) -> str:
+    """A label that another shape may have taken for itself, though its sizes are others."""
+    number = 2
+    while (free := label if number == 2 else f"{label}_{number - 1}") in taken:
+        number += 1
+    return free
