@@ -100,16 +100,21 @@ def _await(name: str, message: str) -> Iterator[str]:
     yield f'util.status.check_ok %status_{name}, "{message}"'
 
 
-def write_archive(path: Path, layout: Layout) -> None:
-    """Writes the archive of a module's buffer; one that is there and is the same is left alone.
-
-    Raises OutputError when it cannot be written.
-    """
+def archive_bytes(layout: Layout) -> bytes:
+    """The archive of a module's buffer. Raises OutputError where there is no temporary folder to make it in."""
     from iree.runtime import ParameterIndex
 
     index = ParameterIndex()
     for region in archived(layout):
         index.add_buffer(region.key, region.content.data(region.length))
     with work_folder() as folder:
-        index.create_archive_file(str(folder / path.name))
-        write_if_changed(path, (folder / path.name).read_bytes())
+        index.create_archive_file(str(folder / "data.irpa"))
+        return (folder / "data.irpa").read_bytes()
+
+
+def write_archive(path: Path, layout: Layout) -> None:
+    """Writes the archive of a module's buffer; one that is there and is the same is left alone.
+
+    Raises OutputError when it cannot be written.
+    """
+    write_if_changed(path, archive_bytes(layout))

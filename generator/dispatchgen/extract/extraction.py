@@ -10,10 +10,11 @@ from itertools import chain
 
 from dispatchgen.errors import ModelError, Place, Problem, ShapeError
 from dispatchgen.extract import emit, names
+from dispatchgen.extract.buffer import archive_bytes
 from dispatchgen.extract.evaluate import Trace, evaluate, evaluate_initializers
 from dispatchgen.extract.evaluator import Dispatched
 from dispatchgen.extract.interface import interface_of
-from dispatchgen.extract.layout import layout_of
+from dispatchgen.extract.layout import Layout, layout_of
 from dispatchgen.extract.parameterized import AnySize, any_size
 from dispatchgen.extract.program import Export, Program
 from dispatchgen.extract.read_backs import ReadBacks
@@ -89,13 +90,22 @@ class Extraction:
             found = self._found[dispatch.executable, dispatch.export]
             assert found.device is not None
             device = self._program.devices[found.device]
-            layout = layout_of(dispatch.written, dispatch.benchmarks)
+            layout, sizes = _layout(dispatch), self._any_size.get(dispatch.name)
             yield (
                 dispatch.name,
-                emit.benchmark_module(
-                    found.export, dispatch.name, device, layout, dispatch.benchmarks, self._any_size.get(dispatch.name)
-                ),
+                emit.benchmark_module(found.export, dispatch.name, device, layout, dispatch.benchmarks, sizes),
             )
+
+    def archives(self) -> Iterator[tuple[str, bytes]]:
+        """The name of each dispatch whose data lie beside its benchmark module, and the archive with them."""
+        for dispatch in self.lock.dispatches:
+            if dispatch.archive:
+                yield dispatch.name, archive_bytes(_layout(dispatch))
+
+
+def _layout(dispatch: Dispatch) -> Layout:
+    """Where the bindings of a dispatch lie in the buffer of its module, and what they hold."""
+    return layout_of(dispatch.written, dispatch.benchmarks)
 
 
 def extract(

@@ -25,6 +25,9 @@ class Difference:
     added_benchmarks: tuple[str, ...] = ()  #: Of dispatches that both have.
     removed_benchmarks: tuple[str, ...] = ()  #: Of dispatches that both have.
     sizes: tuple[str, ...] = ()  #: Benchmarks of another workload, other constants or other binding lengths, in words.
+    archives: tuple[
+        str, ...
+    ] = ()  #: Dispatches whose data lie beside their module and did not, or the other way round.
     counts: tuple[str, ...] = ()  #: Benchmarks that run more or less often, in words.
     skipped: tuple[str, ...] = ()  #: What is skipped now and was not, in words.
     unskipped: tuple[str, ...] = ()  #: What was skipped and is not now, in words.
@@ -34,11 +37,11 @@ class Difference:
 
     @property
     def needs_new_lock(self) -> bool:
-        """Whether the lock does not fit a build: it lists a dispatch or a benchmark that there is not, or lacks one.
+        """Whether the lock does not fit a build: it lists a dispatch, benchmark or archive that is not there, or lacks one.
 
         A function that the lock has no call of counts as well, whatever it dispatches.
         """
-        names = (self.added, self.removed, self.renamed, self.added_benchmarks, self.removed_benchmarks)
+        names = (self.added, self.removed, self.renamed, self.added_benchmarks, self.removed_benchmarks, self.archives)
         return any(names) or bool(self.added_functions) or bool(self.skipped) or bool(self.unskipped)
 
     def lines(self) -> Iterator[str]:
@@ -67,6 +70,7 @@ _TITLES = {
     "added_benchmarks": "added benchmark",
     "removed_benchmarks": "removed benchmark",
     "sizes": "other size",
+    "archives": "data now in or no longer in a file",
     "counts": "other count",
     "skipped": "now skipped",
     "unskipped": "no longer skipped",
@@ -128,6 +132,7 @@ def compare(old: BackendDispatches, new: BackendDispatches, functions: tuple[str
         added_benchmarks=tuple(name for a, b in benchmarks for name in b if name not in a),
         removed_benchmarks=tuple(name for a, b in benchmarks for name in a if name not in b),
         sizes=tuple(text for a, b in benchmarks for text in _sizes(a, b)),
+        archives=tuple(a.name for a, b in both if a.archive != b.archive),
         counts=tuple(text for a, b in benchmarks for text in _counts(a, b)),
         skipped=_skips_missing_from(old.skipped, new.skipped),
         unskipped=_skips_missing_from(new.skipped, old.skipped),

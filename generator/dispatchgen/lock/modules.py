@@ -51,8 +51,9 @@ class Step:
 
 
 def write_modules(step: Step) -> list[str]:
-    """Writes `<dispatch>.mlir`, `<call>.flags` and `index.json` to a folder; what else an earlier run wrote is removed.
+    """Writes `<dispatch>.mlir`, `<dispatch>.irpa`, `<call>.flags` and `index.json` to a folder.
 
+    What else an earlier run wrote is removed. An archive is there of the dispatches of which the lock says so.
     Where drift is given, `drift.txt` as well; where it is allowed, a locked dispatch that is not there has a
     placeholder that says why, and a new one has no module. Returns what there is to say, a line each.
 
@@ -73,8 +74,8 @@ def write_modules(step: Step) -> list[str]:
             message = f"the dispatches of {lock.model} on {step.backend} are not those that its lock lists"
             lines = [message, *(f"  {line}" for line in difference.lines())]
             raise CheckFailed(Problem("\n".join(lines), Place(str(step.lock_path)), step.renew_command))
-        modules = dict(extraction.modules())
-    notes = _write(step, lock, locked, extraction.lock, modules, difference)
+        modules, archives = dict(extraction.modules()), dict(extraction.archives())
+    notes = _write(step, lock, locked, extraction.lock, modules, archives, difference)
     version = other_build_note(compiler, ir.bindings_version()) if compiler is not None else None
     return [*([version] if version is not None else []), *notes]
 
@@ -85,13 +86,16 @@ def _write(
     locked: BackendDispatches,
     found: BackendDispatches,
     modules: dict[str, str],
+    archives: dict[str, bytes],
     difference: Difference,
 ) -> list[str]:
     """Writes all files of a step; returns what there is to say of the difference."""
     missing = drift.missing_dispatches(lock.model, locked, found)
     texts = {name: drift.placeholder(reason) for name, reason in missing.items()}
     texts |= {dispatch.name: modules[dispatch.name] for dispatch in locked.dispatches if dispatch.name in modules}
-    files = {f"{name}.mlir": text for name, text in texts.items()}
+    files: dict[str, str | bytes] = {f"{name}.mlir": text for name, text in texts.items()}
+    # Where the dispatch is gone its tests are skipped; but build systems want the file.
+    files |= {f"{each.name}.irpa": archives.get(each.name, b"") for each in locked.dispatches if each.archive}
     inputs_at = step.inputs_at if step.inputs_at is not None else str(step.output.absolute())
     files |= {f"{call.name}.flags": "\n".join([*_flags(call, inputs_at), ""]) for call in lock.calls if call.is_run}
     files["index.json"] = found.model_dump_json(indent=1) + "\n"
