@@ -42,7 +42,7 @@ class WantedShapes:
         return replace(
             model,
             shapes=tuple(shapes),
-            wanted=tuple(dict.fromkeys((*self.labels, *(shape.label for shape in shapes)))),
+            wanted=frozenset((*self.labels, *(shape.label for shape in shapes))),
             sizes=tuple(Shape(default_label(dict(each)), each) for each in sizes),
         )
 
@@ -52,8 +52,7 @@ def parse_shapes(texts: Sequence[str], suite: Suite, models: Sequence[Model]) ->
 
     Raises ManifestError for a label that there is not, and for sizes that fit none of the models.
     """
-    named = [shape.label for model in suite.models for shape in (*model.shapes, *model.profiles)]
-    known = list(dict.fromkeys(named))
+    known = list(dict.fromkeys(label for model in suite.models for label in _labels(model)))
     place = Place(str(suite.manifest))
     labels, sizes, problems = [], [], []
     for text in dict.fromkeys(texts):
@@ -73,6 +72,10 @@ def parse_shapes(texts: Sequence[str], suite: Suite, models: Sequence[Model]) ->
     if problems:
         raise ManifestError(*problems)
     return WantedShapes(tuple(labels), tuple(sizes))
+
+
+def _labels(model: Model) -> list[str]:
+    return [*(shape.label for shape in model.shapes), *(profile.label for profile in model.profiles)]
 
 
 def _parse_sizes(text: str) -> dict[str, int]:
@@ -118,10 +121,10 @@ def settle(suite: Suite, locked: Mapping[str, Sequence[Shape]]) -> Suite:
     Raises ManifestError for a label that no lock has.
     """
     settled = [_settle(model, locked[model.id]) for model in suite.models]
-    wanted = dict.fromkeys(label for model in suite.models for label in model.wanted or ())
+    wanted = {label for model in suite.models for label in model.wanted or ()}
     known = {shape.label for shapes in locked.values() for shape in shapes}
     place = Place(str(suite.manifest))
-    missing = [label for label in wanted if label not in known]
+    missing = sorted(wanted - known)
     if missing:
         hint = {label: did_you_mean(label, sorted(known)) for label in missing}
         raise ManifestError(*(Problem(f"there is no shape {show(label)}", place, hint[label]) for label in missing))
@@ -135,15 +138,15 @@ def _settle(model: Model, shapes: Sequence[Shape]) -> Model:
     if model.wanted is None:
         return model
     labels = {shape.label for shape in shapes}
-    wanted = dict.fromkeys(label for label in model.wanted if label in labels)
+    wanted = model.wanted & labels
     sizes = []
     for each in model.sizes:
         same = next((shape.label for shape in shapes if dict(shape.symbols) == dict(each.symbols)), None)
         if same is not None:
-            wanted.setdefault(same)
+            wanted |= {same}
         elif shapes and shapes[0].symbols.keys() == each.symbols.keys():
             sizes.append(replace(each, label=_free(each.label, labels)))
-    return replace(model, wanted=tuple(wanted), sizes=tuple(sizes))
+    return replace(model, wanted=wanted, sizes=tuple(sizes))
 
 
 def _free(label: str, taken: Collection[str]) -> str:

@@ -165,7 +165,6 @@ class Model:
     profiles: tuple[ProfileShapes, ...] = ()  #: More benchmarks, from recorded runs.
     #: Labels of the only shapes and profiles to run; None: all. Those of `auto` are known from the lock.
     wanted: frozenset[str] | None = None
-    wanted: tuple[str, ...] | None = None  #: Labels of the shapes that are run; None: of all that the lock has.
     sizes: tuple[Shape, ...] = ()  #: Shapes that are run besides, though nothing lists them.
     #: Sizes that only the device computes, by the name of what computes them: a size, or a symbol.
     overrides: Mapping[str, int | str] = field(default_factory=dict)

@@ -7,9 +7,24 @@ from dataclasses import dataclass, field
 
 from dispatchgen.extract.schema import Call
 from dispatchgen.lock.schema import Lock
-from dispatchgen.manifest.suite import Model, Suite
+from dispatchgen.manifest.select_shapes import settle
+from dispatchgen.manifest.suite import Model, Shape, Suite
 from dispatchgen.results.scope import acting
 from dispatchgen.selection.variants import Variant, Variants
+
+
+def calls_of(model: Model, lock: Lock) -> list[Call]:
+    """The calls of a model that are run, of those that are locked."""
+    return [call for call in lock.calls if model.wanted is None or call.shape in model.wanted]
+
+
+def with_calls(suite: Suite, locks: Mapping[str, Lock]) -> Suite:
+    """The suite without the models that have no shape of those that are wanted.
+
+    Raises ManifestError for a label that no shape has: those of chosen shapes are known from the lock.
+    """
+    shapes = {model.id: [Shape(call.shape, call.symbols) for call in locks[model.id].calls] for model in suite.models}
+    return settle(suite, shapes)
 
 
 @dataclass(frozen=True)
@@ -25,8 +40,7 @@ class Plan:
 
     def calls(self, model: Model) -> list[Call]:
         """The calls of a model that are run."""
-        labels = {shape.label for shape in model.shapes}
-        return [call for call in self.locks[model.id].calls if call.shape in labels]
+        return calls_of(model, self.locks[model.id])
 
     def variants_of(self, model: str, backend: str) -> Sequence[Variant]:
         """The variants of a model on a backend that are run."""
