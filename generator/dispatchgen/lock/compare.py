@@ -37,7 +37,7 @@ class Difference:
 
     @property
     def needs_new_lock(self) -> bool:
-        """Whether the lock does not fit a build: it lists a dispatch, benchmark or archive that is not there, or lacks one.
+        """Whether the lock does not fit a build: it lists a dispatch, benchmark or archive too many, or one too few.
 
         A function that the lock has no call of counts as well, whatever it dispatches.
         """
@@ -83,6 +83,8 @@ def stale_parts(old: MadeFrom, new: MadeFrom) -> list[str]:
     if old.source != new.source:
         parts.append("the source file changed")
     parts += stale_settings(old.settings, new.settings)
+    profiles = sorted({*old.profiles, *new.profiles})
+    parts += [f"the profile {path} changed" for path in profiles if old.profiles.get(path) != new.profiles.get(path)]
     if old.compiler != new.compiler:
         parts.append(f"the compiler was {old.compiler} and is {new.compiler}")
     return parts
@@ -103,7 +105,9 @@ def added_functions(old: Lock, entries: Iterable[str]) -> tuple[str, ...]:
     """Which of a program's entry functions a lock has no call of, where it is to have calls of all of them."""
     if old.entry is not None:
         return ()
-    called = {call.function for call in old.calls}
+    called = {call.function for call in old.calls if call.is_run}
+    if not called:  # all sizes are of profiles, which may be of any function
+        return ()
     return tuple(dict.fromkeys(name for name in entries if name not in called))
 
 
