@@ -421,7 +421,7 @@ def test_a_wrong_number_of_inputs(run: Run) -> None:
     ("model", "inputs", "inputs_of_dispatches"),
     [
         ("embed", ["3x5xi64", "1000x256xf32"], [{0, 1}]),
-        ("mlp", ["5x64xf32", "64x128xf32", "128x32xf32"], [{0, 1}, set(), {2}]),
+        ("mlp", ["5x64xf32", "64x128xf32", "128x32xf32"], [{0, 1}, {2}]),
     ],
 )
 def test_bindings_that_hold_an_input_are_known(

@@ -73,10 +73,10 @@ _INPUTS = st.builds(Origin, st.integers(0, 1), st.integers(0, 8))
 def test_what_holds_an_input_is_known(data: st.DataObject, writes: list[tuple[int, int, Origin | None]]) -> None:
     """Also through copies: an origin is never wrong, and is known where one write covers the range."""
     source, target = Storage(UNWRITTEN, Origin(0, 0)), Storage(Unknown("target"))
-    model = [Origin(0, i) for i in range(3 * SIZE)]
+    model: list[Origin | None] = [Origin(0, i) for i in range(3 * SIZE)]
     for at, size, origin in writes:
         source.write(at, size, UNWRITTEN, origin)
-        model[at : at + size] = [origin and origin.moved(i) for i in range(size)]  # type: ignore[list-item]
+        model[at : at + size] = [origin and origin.moved(i) for i in range(size)]
     source_start, start, size = (data.draw(st.integers(0, SIZE)) for _ in range(3))
     target.copy(start, size, source, source_start)
     copied: list[Origin | None] = [None] * (4 * SIZE)
