@@ -96,11 +96,9 @@ class Extraction:
                 emit.benchmark_module(found.export, dispatch.name, device, layout, dispatch.benchmarks, sizes),
             )
 
-    def archives(self) -> Iterator[tuple[str, bytes]]:
-        """The name of each dispatch whose data lie beside its benchmark module, and the archive with them."""
-        for dispatch in self.lock.dispatches:
-            if dispatch.archive:
-                yield dispatch.name, archive_bytes(_layout(dispatch))
+    def archive(self, dispatch: Dispatch) -> bytes | None:
+        """The file with the data of a dispatch that lies beside its benchmark module; None: there is none."""
+        return archive_bytes(_layout(dispatch)) if dispatch.archive else None
 
 
 def _layout(dispatch: Dispatch) -> Layout:

@@ -19,6 +19,7 @@ from dispatchgen.lock.compare import Difference, added_functions, compare
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import generate_command, read_lock, renew_command
 from dispatchgen.manifest.suite import Drift
+from dispatchgen.profile.sizes import locked_sizes
 
 #: File beside the benchmark modules with the names of all that was written, by which the next run knows its own.
 WRITTEN = "written.txt"
@@ -74,7 +75,8 @@ def write_modules(step: Step) -> list[str]:
             message = f"the dispatches of {lock.model} on {step.backend} are not those that its lock lists"
             lines = [message, *(f"  {line}" for line in difference.lines())]
             raise CheckFailed(Problem("\n".join(lines), Place(str(step.lock_path)), step.renew_command))
-        modules, archives = dict(extraction.modules()), dict(extraction.archives())
+        modules = dict(extraction.modules())
+        archives = {each.name: extraction.archive(each) for each in extraction.lock.dispatches}
     notes = _write(step, lock, locked, extraction.lock, modules, archives, difference)
     version = other_build_note(compiler, ir.bindings_version()) if compiler is not None else None
     return [*([version] if version is not None else []), *notes]
@@ -86,7 +88,7 @@ def _write(
     locked: BackendDispatches,
     found: BackendDispatches,
     modules: dict[str, str],
-    archives: dict[str, bytes],
+    archives: dict[str, bytes | None],
     difference: Difference,
 ) -> list[str]:
     """Writes all files of a step; returns what there is to say of the difference."""
@@ -95,7 +97,7 @@ def _write(
     texts |= {dispatch.name: modules[dispatch.name] for dispatch in locked.dispatches if dispatch.name in modules}
     files: dict[str, str | bytes] = {f"{name}.mlir": text for name, text in texts.items()}
     # Where the dispatch is gone its tests are skipped; but build systems want the file.
-    files |= {f"{each.name}.irpa": archives.get(each.name, b"") for each in locked.dispatches if each.archive}
+    files |= {f"{each.name}.irpa": archives.get(each.name) or b"" for each in locked.dispatches if each.archive}
     inputs_at = step.inputs_at if step.inputs_at is not None else str(step.output.absolute())
     files |= {f"{call.name}.flags": "\n".join([*_flags(call, inputs_at), ""]) for call in lock.calls if call.is_run}
     files["index.json"] = found.model_dump_json(indent=1) + "\n"
@@ -138,7 +140,8 @@ def _locked(lock: Lock, step: Step) -> BackendDispatches:
 def _extract(program: Program, lock: Lock, step: Step, locked: BackendDispatches) -> Extraction:
     """Extraction at the calls that the lock lists. Raises CheckFailed where the program does not take them any more."""
     try:
-        return extract(program, lock.calls, locked.backend, locked)
+        recorded = locked_sizes(program, locked, lock.calls)
+        return extract(program, lock.calls, locked.backend, locked, recorded)
     except ModelError as error:
         reasons = [f"model {lock.model} does not take the calls that its lock lists"]
         reasons += [f"  {problem.message}\n    at {problem.place}" for problem in error.problems]

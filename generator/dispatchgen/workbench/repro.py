@@ -20,7 +20,7 @@ from dispatchgen.manifest.names import did_you_mean, show, show_all
 from dispatchgen.manifest.objects import object_suffix
 from dispatchgen.manifest.suite import Device, Substitution
 from dispatchgen.render.substitutions import substitution_arguments
-from dispatchgen.results.benchmark import filter_of
+from dispatchgen.results.benchmark import filter_of, module_flags
 from dispatchgen.selection.select import Selected, Target, select_substitutions
 from dispatchgen.workbench.session import Session
 
@@ -29,7 +29,7 @@ from dispatchgen.workbench.session import Session
 class Repro:
     """Files that are written to a folder, and the commands that then make and run the benchmark."""
 
-    files: dict[Path, str]
+    files: dict[Path, str | bytes]
     commands: tuple[tuple[str, ...], ...]
 
     def script(self) -> str:
@@ -62,7 +62,13 @@ def repro(
       LockError: there is a substitution, but no lock.
     """
     functions = _functions(dispatch, benchmark)
-    files = {folder / "dispatches" / f"{dispatch.name}.mlir": session.benchmark_modules[dispatch.name]}
+    files: dict[Path, str | bytes] = {
+        folder / "dispatches" / f"{dispatch.name}.mlir": session.benchmark_modules[dispatch.name]
+    }
+    data = session.extraction.archive(dispatch)
+    archive = folder / "dispatches" / f"{dispatch.name}.irpa" if data is not None else None
+    if archive is not None and data is not None:
+        files[archive] = data
     if substitution is None:
         commands = [["cd", str(folder)], _compile(session, dispatch)]
     else:
@@ -71,7 +77,7 @@ def repro(
         files |= steps.files()
         commands = steps.commands()
     if device is not None:
-        commands.append(_run(session, tools, dispatch, device, functions))
+        commands.append(_run(session, tools, module_flags(Path(f"{dispatch.name}.vmfb"), archive), device, functions))
     return Repro(files, tuple(map(tuple, commands)))
 
 
@@ -91,10 +97,11 @@ def _compile(session: Session, dispatch: Dispatch, *flags: str) -> list[str]:
 
 
 def _run(
-    session: Session, tools: Tools, dispatch: Dispatch, device: Device, functions: Sequence[str] | None
+    session: Session, tools: Tools, module: Sequence[str], device: Device, functions: Sequence[str] | None
 ) -> list[str]:
+    """What runs a module, which flags name."""
     settings = session.model.run
-    command = [str(tools.iree_benchmark_module), f"--device={device.uri}", f"--module={dispatch.name}.vmfb"]
+    command = [str(tools.iree_benchmark_module), f"--device={device.uri}", *module]
     command += [f"--batch_size={settings.batch_size}", f"--benchmark_repetitions={settings.repetitions}"]
     command += [f"--benchmark_filter={filter_of(functions)}"] if functions is not None else []
     command += [f"--benchmark_min_time={settings.min_time}"] if settings.min_time is not None else []
@@ -138,9 +145,9 @@ class _Steps:
     substitution: Substitution
     targets: Mapping[str, Target]  #: By the dispatch's name.
 
-    def files(self) -> dict[Path, str]:
+    def files(self) -> dict[Path, str | bytes]:
         """What the commands read besides the files of the suite and the benchmark module."""
-        files = {
+        files: dict[Path, str | bytes] = {
             self.folder / "dispatches" / "index.json": self.session.extraction.lock.model_dump_json(indent=1) + "\n"
         }
         if self._program != self.session.source.absolute():
