@@ -109,7 +109,7 @@ def symbols_of_model(model: Model) -> frozenset[str] | None:
     return frozenset(symbols | {size for size in model.overrides.values() if isinstance(size, str)})
 
 
-def settle(suite: Suite, locked: Mapping[str, Sequence[Shape]]) -> Suite:
+def settle(suite: Suite, locked: Mapping[str, Sequence[Shape]], *, all_known: bool = True) -> Suite:
     """The suite with what is asked for of the shapes that locks have.
 
     Sizes that turn out to be listed are taken by label; models of which nothing is asked for are left out.
@@ -117,20 +117,21 @@ def settle(suite: Suite, locked: Mapping[str, Sequence[Shape]]) -> Suite:
     Args:
       suite: A suite that was narrowed.
       locked: The shapes of each model's lock, by the model's id.
+      all_known: Whether no other model was asked for, which may have a shape that none of these has.
 
-    Raises ManifestError for a label that no lock has.
+    Raises ManifestError for a label that no lock has, and where nothing is left.
     """
     settled = [_settle(model, locked[model.id]) for model in suite.models]
     wanted = {label for model in suite.models for label in model.wanted or ()}
     known = {shape.label for shapes in locked.values() for shape in shapes}
     place = Place(str(suite.manifest))
-    missing = sorted(wanted - known)
+    missing = sorted(wanted - known) if all_known else []
     if missing:
         hint = {label: did_you_mean(label, sorted(known)) for label in missing}
         raise ManifestError(*(Problem(f"there is no shape {show(label)}", place, hint[label]) for label in missing))
     models = tuple(model for model in settled if model.wanted is None or model.wanted or model.sizes)
-    if suite.models and not models:
-        raise ManifestError(Problem("no model has the symbols whose sizes are given", place))
+    if not models:
+        raise ManifestError(Problem("no model has the shapes that are asked for", place))
     return replace(suite, models=models)
 
 

@@ -18,13 +18,14 @@ def calls_of(model: Model, lock: Lock) -> list[Call]:
     return [call for call in lock.calls if model.wanted is None or call.shape in model.wanted]
 
 
-def with_calls(suite: Suite, locks: Mapping[str, Lock]) -> Suite:
+def with_calls(suite: Suite, locks: Mapping[str, Lock], *, all_locked: bool = True) -> Suite:
     """The suite without the models that have no shape of those that are wanted.
 
-    Raises ManifestError for a label that no shape has: those of chosen shapes are known from the lock.
+    Raises ManifestError for a label that no shape has, if all models that were asked for are locked: the labels of
+    chosen shapes are known from locks.
     """
     shapes = {model.id: [Shape(call.shape, call.symbols) for call in locks[model.id].calls] for model in suite.models}
-    return settle(suite, shapes)
+    return settle(suite, shapes, all_known=all_locked)
 
 
 @dataclass(frozen=True)
