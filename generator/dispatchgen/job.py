@@ -24,7 +24,7 @@ from dispatchgen.observer import Observer
 from dispatchgen.ownership import check_build_folder
 from dispatchgen.render.cmake import render_cmake
 from dispatchgen.results.collect import Programs, collect
-from dispatchgen.results.plan import Plan
+from dispatchgen.results.plan import Plan, with_calls
 from dispatchgen.results.schema import BuildFailure, Results
 from dispatchgen.selection.variants import all_variants, narrow, only
 
@@ -73,6 +73,7 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
     suite = replace(selected, models=tuple(locked))
     if not suite.models:
         raise DispatchgenError(*problems)
+    suite = with_calls(suite, locks)
     settings = dict(options.run_settings or {})
     timed = replace(suite, models=tuple(replace(m, run=replace(m.run, **settings)) for m in suite.models))
     tree = BuildTree(folder / "build")
