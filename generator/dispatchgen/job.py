@@ -23,7 +23,7 @@ from dispatchgen.manifest.suite import Suite
 from dispatchgen.observer import Observer
 from dispatchgen.ownership import check_build_folder
 from dispatchgen.render.cmake import render_cmake
-from dispatchgen.results.collect import Programs, collect
+from dispatchgen.results.collect import Programs, add_sizes, collect
 from dispatchgen.results.plan import Plan, with_calls
 from dispatchgen.results.schema import BuildFailure, Results
 from dispatchgen.selection.variants import all_variants, narrow, only
@@ -84,6 +84,7 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
         with exclusive(folder):
             report = _build(programs, suite, plan, tree, options, observer)
             state = state_after(programs, tree, report, locks, variants)
+            plan = add_sizes(plan, tree, state)
             with observer.stage("running") as show:
                 results = collect(plan, _runner(tools, options.timeout), tree, state, show)
     except DispatchgenError as error:

@@ -46,6 +46,10 @@ class BuildTree:
         """Folder of a model on a backend; both are ids."""
         return self.binary_dir / model / backend
 
+    def configured(self, model: str, backend: str) -> Path:
+        """The configured module."""
+        return self.folder(model, backend) / "configured.mlir"
+
     def index(self, model: str, backend: str) -> Path:
         """The `BackendDispatches` that extraction wrote: what was found in this build."""
         return self.folder(model, backend) / "dispatches" / "index.json"

@@ -99,7 +99,7 @@ def _write(
     # Where the dispatch is gone its tests are skipped; but build systems want the file.
     files |= {f"{each.name}.irpa": archives.get(each.name) or b"" for each in locked.dispatches if each.archive}
     inputs_at = step.inputs_at if step.inputs_at is not None else str(step.output.absolute())
-    files |= {f"{call.name}.flags": "\n".join([*_flags(call, inputs_at), ""]) for call in lock.calls if call.is_run}
+    files |= {f"{call.name}.flags": "\n".join([*call_flags(call, inputs_at), ""]) for call in lock.calls if call.is_run}
     files["index.json"] = found.model_dump_json(indent=1) + "\n"
     if step.drift is None:
         notes = list(difference.lines())
@@ -193,7 +193,7 @@ def _listed_files(data: Iterable[str], dispatches: Iterable[Dispatch], calls: It
     yield from (f"input={name}" for call in calls for name in call.files)
 
 
-def _flags(call: Call, folder: str) -> Iterator[str]:
+def call_flags(call: Call, folder: str) -> Iterator[str]:
     """The flags of `iree-benchmark-module` and `iree-run-module` that make a call, one per line of a flag file.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dispatchgen.errors import OutputError, Place, Problem, TimeLimitError, ToolError
@@ -42,6 +42,12 @@ class Outcome:
     host: Host | None = None
     absent: str | None = None  #: Why the device is not there; then nothing ran.
     hung: str | None = None  #: Why the module is not to be run again: something of it did not end in time.
+
+    def renamed(self, names: Mapping[str, str]) -> Outcome:
+        """The same with other names for functions."""
+        timings = {names.get(name, name): timing for name, timing in self.timings.items()}
+        failures = {names.get(name, name): failure for name, failure in self.failures.items()}
+        return replace(self, timings=timings, failures=failures)
 
 
 @dataclass(frozen=True)
@@ -124,6 +130,33 @@ def _hung(functions: Sequence[str], reason: str) -> Outcome:
     first, *others = functions
     hung = f"it was not run, because {first} did not end in time"
     return Outcome(failures={first: reason, **dict.fromkeys(others, hung)}, hung=hung)
+
+
+def run_sized(
+    runner: Runner, module: Path, function: str, sizes: Iterable[int], output: Path, archive: Path | None = None
+) -> Outcome:
+    """Runs a function of a dispatch's module that takes the batch size and sizes.
+
+    It is no benchmark to iree-benchmark-module, which times the whole call: of as many dispatches as the batch has.
+    """
+    batch = runner.settings.batch_size
+    inputs = [f"--input={value}" for value in (batch, *sizes)]
+    ended = _run(runner, [*module_flags(module, archive), f"--function={function}", *inputs], output)
+    if ended.is_killed:
+        return _hung([function], ended.failure or "")
+    if ended.file is None:
+        return Outcome(failures={function: ended.failure or ""}, absent=ended.absent)
+    outcome = _outcome(ended.file, [function])
+    return replace(outcome, timings={name: _per_dispatch(timing, batch) for name, timing in outcome.timings.items()})
+
+
+def _per_dispatch(timing: Timing, batch: int) -> Timing:
+    return Timing(
+        seconds=timing.seconds / batch,
+        cpu_seconds=timing.cpu_seconds / batch,
+        repetitions=tuple(seconds / batch for seconds in timing.repetitions),
+        iterations=timing.iterations * batch,
+    )
 
 
 def run_model(

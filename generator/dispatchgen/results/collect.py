@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -12,9 +12,10 @@ from dispatchgen import __version__
 from dispatchgen.agreement.run import Checker
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.state import BuildState
-from dispatchgen.errors import OutputError, Place, Problem
+from dispatchgen.errors import DispatchgenError, ModelError, OutputError, Place, Problem
 from dispatchgen.extract.schema import BackendDispatches
 from dispatchgen.manifest.suite import Backend, Model
+from dispatchgen.results.any_size import AtSizes, at_sizes
 from dispatchgen.results.benchmark import Runner
 from dispatchgen.results.device_run import DeviceRun
 from dispatchgen.results.plan import Plan
@@ -74,7 +75,8 @@ def _run_backend(
     if not backend.devices:
         session.leave(built, variants, "compile-only", "the manifest names no device to run on")
         return
-    index = _read_index(tree.index(model.id, backend.id))
+    more = plan.at_sizes.get((model.id, backend.id))
+    index = more.dispatches if more is not None else read_index(tree, model.id, backend.id)
     for device in backend.devices:
         runner = Runner(programs.iree_benchmark_module, device, model.run, programs.timeout)
         checker = Checker(programs.iree_run_module, device.uri, device.run_flags, programs.timeout)
@@ -85,9 +87,33 @@ def _run_backend(
             session.leave(built, variants, "absent-device", absent, device)
 
 
-def _read_index(path: Path) -> BackendDispatches:
+def read_index(tree: BuildTree, model: str, backend: str) -> BackendDispatches:
+    """What a build has of a model on a backend; both are ids. Raises OutputError."""
+    path = tree.index(model, backend)
     try:
         return BackendDispatches.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         hint = "remove the build folder and run again"
         raise OutputError(Problem("the build left no readable list of dispatches", Place(str(path)), hint)) from error
+
+
+def add_sizes(plan: Plan, tree: BuildTree, state: BuildState) -> Plan:
+    """The plan with the calls at sizes that the locks do not list; nothing is compiled for them.
+
+    Raises:
+      ModelError: sizes do not fit the program, or are beyond the limits of what is built.
+      ShapeError: the program itself rejects them.
+    """
+    found: dict[tuple[str, str], AtSizes] = {}
+    errors: list[DispatchgenError] = []
+    for model in plan.suite.models:
+        for backend in model.backends if model.sizes else ():
+            if (model.id, backend) not in state.models:
+                try:
+                    index = read_index(tree, model.id, backend)
+                    found[model.id, backend] = at_sizes(model, plan.locks[model.id], index, tree)
+                except ModelError as error:
+                    errors.append(error)
+    if errors:
+        raise ModelError(*dict.fromkeys(problem for error in errors for problem in error.problems))
+    return replace(plan, at_sizes=found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -11,8 +11,9 @@ from dispatchgen.agreement.run import Checker
 from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
 from dispatchgen.manifest.suite import Model
 from dispatchgen.results import assemble
+from dispatchgen.results.any_size import SizedBenchmark, with_functions
 from dispatchgen.results.assemble_substitutions import substitution_result
-from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches, run_model
+from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches, run_model, run_sized
 from dispatchgen.results.plan import Plan
 from dispatchgen.results.proof import Built
 from dispatchgen.results.schema import Settings, Timing, WholeModel
@@ -53,7 +54,7 @@ class DeviceRun:
 
     def all_calls(self) -> str | None:
         """Runs all calls and adds their results. Returns why the device is absent, if it is: then nothing is added."""
-        calls = self.plan.calls(self.model)
+        calls = self.plan.calls(self.model, self.index.backend)
         try:
             measured = self._dispatches([call.name for call in calls])
             whole = [(self._whole_model(call), self._substituted_models(call)) for call in calls]
@@ -77,21 +78,31 @@ class DeviceRun:
                     for variant in self.variants
                 ],
             )
-            self.session.calls.append(result)
+            self.session.calls.append(with_functions(result, self._sized))
         return None
+
+    @property
+    def _sized(self) -> Mapping[str, SizedBenchmark]:
+        """The benchmarks that functions which take sizes run, by name."""
+        more = self.plan.at_sizes.get((self.model.id, self.index.backend))
+        return more.sized if more is not None else {}
 
     def _dispatches(self, calls: Sequence[str]) -> assemble.Measured:
         timings: dict[str, Timing] = {}
         failures: dict[str, str] = {}
         only = self.plan.only(self.model.id, self.index.backend)
         for dispatch in self.index.dispatches:
-            functions = [benchmark.name for benchmark in assemble.benchmarks_of(dispatch, calls)]
-            if not functions or (only is not None and dispatch.name not in only):
+            names = [benchmark.name for benchmark in assemble.benchmarks_of(dispatch, calls)]
+            functions = [name for name in names if name not in self._sized]
+            if not names or (only is not None and dispatch.name not in only):
                 continue
-            outcome = self._dispatch(dispatch, functions)
-            timings |= outcome.timings
-            failures |= {name: _explained(reason, dispatch) for name, reason in outcome.failures.items()}
-            self._substitutes(dispatch, functions)
+            outcomes = [self._dispatch(dispatch, functions)] if functions else []
+            outcomes += [self._sized_benchmark(dispatch, name) for name in names if name in self._sized]
+            for outcome in outcomes:
+                timings |= outcome.timings
+                failures |= {name: _explained(reason, dispatch) for name, reason in outcome.failures.items()}
+            if functions:
+                self._substitutes(dispatch, functions)
         return assemble.Measured(timings, failures)
 
     def _dispatch(self, dispatch: Dispatch, functions: Sequence[str]) -> Outcome:
@@ -99,10 +110,21 @@ class DeviceRun:
         reason = self.built.state.modules.get((self.model.id, self.index.backend, dispatch.name))
         if reason is not None:
             return Outcome(failures=dict.fromkeys(functions, reason))
-        every = len(functions) == len(dispatch.benchmarks)
+        every = len(functions) == sum(benchmark.name not in self._sized for benchmark in dispatch.benchmarks)
         module, archive = self.built.dispatch(dispatch.name), self.built.archive(dispatch)
         output = self._output(dispatch.name)
         return self._note(run_dispatches(self.runner, module, functions, output, every=every, archive=archive))
+
+    def _sized_benchmark(self, dispatch: Dispatch, name: str) -> Outcome:
+        """Runs a benchmark that is none of the dispatch's module, by the function that takes sizes."""
+        self._start(f"{dispatch.name}, {name}")
+        reason = self.built.state.modules.get((self.model.id, self.index.backend, dispatch.name))
+        if reason is not None:
+            return Outcome(failures={name: reason})
+        sized = self._sized[name]
+        module, archive = self.built.dispatch(dispatch.name), self.built.archive(dispatch)
+        found = self._note(run_sized(self.runner, module, sized.function, sized.sizes, self._output(name), archive))
+        return found.renamed({sized.function: name})
 
     def _substitutes(self, dispatch: Dispatch, functions: Sequence[str]) -> None:
         """Runs what replaces a dispatch, right after it: the machine is most likely in the same state."""

@@ -9,6 +9,7 @@ from dispatchgen.extract.schema import Call
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.select_shapes import settle
 from dispatchgen.manifest.suite import Model, Shape, Suite
+from dispatchgen.results.any_size import AtSizes
 from dispatchgen.results.scope import acting
 from dispatchgen.selection.variants import Variant, Variants
 
@@ -38,10 +39,13 @@ class Plan:
     variants: Variants = field(default_factory=dict)  #: Substitutions and combinations to run.
     #: Whether only these, their originals and the whole models are run; else all dispatches are.
     variants_only: bool = False
+    #: Calls at sizes that the locks do not list, by model id and backend id.
+    at_sizes: Mapping[tuple[str, str], AtSizes] = field(default_factory=dict)
 
-    def calls(self, model: Model) -> list[Call]:
-        """The calls of a model that are run."""
-        return calls_of(model, self.locks[model.id])
+    def calls(self, model: Model, backend: str) -> list[Call]:
+        """The calls of a model on a backend that are run."""
+        more = self.at_sizes.get((model.id, backend))
+        return [*calls_of(model, self.locks[model.id]), *(more.calls if more is not None else ())]
 
     def variants_of(self, model: str, backend: str) -> Sequence[Variant]:
         """The variants of a model on a backend that are run."""
@@ -64,12 +68,14 @@ class Plan:
     def _processes(self, model: Model, backend: str) -> int:
         only, variants = self.only(model.id, backend), self.variants_of(model.id, backend)
         dispatches = self.locks[model.id].backends[backend].dispatches
+        more = self.at_sizes.get((model.id, backend))
         return (
             sum(only is None or dispatch.name in only for dispatch in dispatches)
+            + (len(more.sized) if more is not None else 0)
             + sum(len(variant.targets) for variant in variants)
             + sum(
                 1 + sum(bool(acting(variant, call)) for variant in variants)
-                for call in self.calls(model)
+                for call in self.calls(model, backend)
                 if call.is_run
             )
         )

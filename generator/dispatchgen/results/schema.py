@@ -80,6 +80,11 @@ class DispatchResult(_Data):
         description="`total_seconds` by the whole model's own time, or by `sum_seconds` where that was not measured."
     )
     failure: str | None = Field(default=None, description="Why it was not measured.")
+    function: str | None = Field(
+        default=None,
+        description="The function of the module that was called with `symbols` of the call; null: the one that "
+        "`benchmark` names.",
+    )
 
 
 class SkippedDispatch(_Data):

@@ -1,0 +1,206 @@
+"""Calls at sizes that nothing lists: from a build as it is, without compiling anything.
+
+The program is evaluated at the sizes. What it dispatches then is run by the functions of the benchmark modules: by one
+of a listed shape where the sizes are the same, else by one that takes sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from dispatchgen.buildtree.layout import BuildTree
+from dispatchgen.errors import ModelError, Place, Problem, ShapeError
+from dispatchgen.extract.calls import calls_of
+from dispatchgen.extract.extraction import extract
+from dispatchgen.extract.layout import layout_of
+from dispatchgen.extract.names import numbered
+from dispatchgen.extract.parameterized import AnySize, Named, any_size
+from dispatchgen.extract.program import Program
+from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call, Dispatch, Skipped
+from dispatchgen.extract.sizes import sizes_of
+from dispatchgen.files import write_if_changed
+from dispatchgen.iree import ir
+from dispatchgen.lock.modules import call_flags
+from dispatchgen.lock.schema import Lock
+from dispatchgen.manifest.inputs import parse_input
+from dispatchgen.manifest.suite import Input, Model
+from dispatchgen.results.schema import CallResult
+
+
+@dataclass(frozen=True)
+class SizedBenchmark:
+    """How a benchmark is run that is none of its module's: a function that takes sizes."""
+
+    function: str
+    sizes: tuple[int, ...]  #: Its arguments after the batch size.
+
+
+@dataclass(frozen=True)
+class AtSizes:
+    """The calls of a model on a backend at sizes that nothing lists."""
+
+    calls: tuple[Call, ...]
+    dispatches: BackendDispatches  #: What the build has, and what the calls dispatch.
+    sized: Mapping[str, SizedBenchmark]  #: By the name of the benchmark.
+
+
+def at_sizes(model: Model, lock: Lock, dispatches: BackendDispatches, tree: BuildTree) -> AtSizes:
+    """What a model dispatches at `model.sizes`; also writes the flag files of these calls.
+
+    Args:
+      model: The model.
+      lock: Its lock.
+      dispatches: What the build has of it on a backend.
+      tree: The build.
+
+    Raises:
+      ModelError: the sizes do not fit the program, or are beyond the limits; all that is wrong.
+      ShapeError: the program itself rejects them.
+    """
+    with ir.read_module(tree.configured(model.id, dispatches.backend)) as module:
+        program = Program(module)
+        calls = calls_of(program, _with_sizes(model, lock))
+        found = extract(program, calls, dispatches.backend, dispatches).lock
+        run = [call for call in lock.calls if call.is_run]
+        matching = _Matching(model, run, calls, any_size(program, run, dispatches.dispatches))
+        for dispatch in found.dispatches:
+            matching.add(dispatch, dispatches.dispatches)
+    if matching.problems:
+        raise ModelError(*dict.fromkeys(matching.problems))
+    for call in calls:
+        path = tree.flag_file(model.id, dispatches.backend, call.name)
+        write_if_changed(path, "\n".join([*call_flags(call, str(path.parent)), ""]))
+    return AtSizes(calls, matching.added(dispatches, found), matching.sized)
+
+
+def _with_sizes(model: Model, lock: Lock) -> Model:
+    """The model with these sizes for its only shapes, and with the inputs that its lock has where it has none."""
+    inputs: dict[str | None, tuple[Input, ...]] = dict(model.inputs)
+    if not inputs:
+        inputs |= {call.function: tuple(map(parse_input, call.symbolic)) for call in lock.calls if call.is_run}
+    return replace(model, shapes=model.sizes, auto=None, profiles=(), inputs=inputs)
+
+
+@dataclass
+class _Matching:
+    """Which function of its module runs what is dispatched."""
+
+    model: Model
+    listed: Sequence[Call]
+    calls: Sequence[Call]
+    any_size: Mapping[str, AnySize]  #: By the dispatch's name.
+    benchmarks: dict[str, list[Benchmark]] = field(default_factory=dict)  #: All of a dispatch, by its name.
+    sized: dict[str, SizedBenchmark] = field(default_factory=dict)
+    skipped: list[Skipped] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, dispatch: Dispatch, built: Sequence[Dispatch]) -> None:
+        """Adds a dispatch with its benchmarks at the calls."""
+        key = (dispatch.executable, dispatch.export)
+        there = next((each for each in built if (each.executable, each.export) == key), None)
+        if there is None:
+            self._skip(dispatch, dispatch.benchmarks, "it does not run at any listed shape: there is no module of it")
+            return
+        known = self.benchmarks.setdefault(there.name, list(there.benchmarks))
+        for benchmark in dispatch.benchmarks:
+            self._add(there, known, benchmark)
+
+    def _add(self, dispatch: Dispatch, known: list[Benchmark], benchmark: Benchmark) -> None:
+        counts = {name: count for name, count in benchmark.counts.items() if name in self._names}
+        if not counts:
+            return
+        for index, each in enumerate(known):
+            if sizes_of(each) == sizes_of(benchmark):
+                known[index] = each.model_copy(update={"counts": each.counts | counts})
+                return
+        for call in [call for call in self.calls if call.name in counts]:
+            function = self._function(dispatch, benchmark, call)
+            if function is None:
+                reason = dispatch.unparameterized or "no function of its module computes its sizes"
+                self._skip(dispatch, [benchmark], f"no listed shape has these sizes, and {reason}", call)
+                continue
+            self._check_limits(dispatch, function, benchmark, call)
+            name = numbered(f"{dispatch.name}__{call.name}", {each.name for each in known})
+            known.append(benchmark.model_copy(update={"name": name, "counts": {call.name: counts[call.name]}}))
+            sizes = tuple(call.symbols[symbol] for symbol in function.function.symbols)
+            self.sized[name] = SizedBenchmark(function.name, sizes)
+
+    @property
+    def _names(self) -> set[str]:
+        return {call.name for call in self.calls}
+
+    def _function(self, dispatch: Dispatch, benchmark: Benchmark, call: Call) -> Named | None:
+        """The function that computes a benchmark's sizes from those of a call."""
+        known = self.any_size.get(dispatch.name)
+        for each in known.functions if known is not None else ():
+            try:
+                sizes = each.function.sizes(call.symbols)
+            except ShapeError:
+                continue
+            if each.function.entry == call.function and sizes == sizes_of(benchmark):
+                return each
+        return None
+
+    def _check_limits(self, dispatch: Dispatch, function: Named, benchmark: Benchmark, call: Call) -> None:
+        """Notes what is beyond the limits of the function, which refuses it too."""
+        place = Place(key=f"model {self.model.name}, {call.name}")
+        beyond = [symbol for symbol, limit in function.limits.items() if call.symbols[symbol] > limit]
+        for symbol in beyond:
+            listed = [each for each in self.listed if each.function == call.function and symbol in each.symbols]
+            largest = max(listed, key=lambda each: each.symbols[symbol])
+            message = (
+                f"{symbol}={call.symbols[symbol]} is beyond the limit: the largest listed shape, {largest.shape}, "
+            )
+            self.problems.append(
+                Problem(f"{message}has {symbol}={largest.symbols[symbol]}", place, "list a larger one in `shapes`")
+            )
+        capacities = layout_of(dispatch.written, dispatch.benchmarks).capacities
+        for binding, (length, capacity) in enumerate(zip(benchmark.bindings, capacities, strict=True)):
+            if length > capacity and not beyond:
+                largest_of = max(dispatch.benchmarks, key=lambda each: each.bindings[binding])
+                message = f"it is beyond the limit: {dispatch.name} needs {length} bytes for binding {binding}, the "
+                message += f"largest listed shape, {largest_of.name}, has {capacity}"
+                self.problems.append(Problem(message, place, "list a larger one in `shapes`"))
+
+    def _skip(self, dispatch: Dispatch, benchmarks: Sequence[Benchmark], reason: str, call: Call | None = None) -> None:
+        names = [call.name] if call else [name for each in benchmarks for name in each.counts if name in self._names]
+        self.skipped.append(
+            Skipped(
+                executable=dispatch.executable,
+                export=dispatch.export,
+                operation=dispatch.operation,
+                calls=tuple(dict.fromkeys(names)),
+                reason=reason,
+            )
+        )
+
+    def added(self, built: BackendDispatches, found: BackendDispatches) -> BackendDispatches:
+        """What the build has, with what the calls dispatch."""
+        names = self._names
+        return BackendDispatches(
+            backend=built.backend,
+            dispatches=tuple(
+                each.model_copy(update={"benchmarks": tuple(self.benchmarks.get(each.name, each.benchmarks))})
+                for each in built.dispatches
+            ),
+            skipped=(*built.skipped, *_at(names, found.skipped), *self.skipped),
+            uncounted=(*built.uncounted, *_at(names, found.uncounted)),
+        )
+
+
+def _at(calls: set[str], skips: Sequence[Skipped]) -> Iterator[Skipped]:
+    """What is not known at these calls; what is said of loading the model is said already."""
+    for skip in skips:
+        at = tuple(call for call in skip.calls if call in calls)
+        if at:
+            yield skip.model_copy(update={"calls": at})
+
+
+def with_functions(result: CallResult, sized: Mapping[str, SizedBenchmark]) -> CallResult:
+    """The result of a call that says which functions that take sizes were called."""
+    dispatches = tuple(
+        each.model_copy(update={"function": sized[each.benchmark].function}) if each.benchmark in sized else each
+        for each in result.dispatches
+    )
+    return result.model_copy(update={"dispatches": dispatches})
