@@ -12,8 +12,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-import yaml
-
 from dispatchgen.errors import ModelError, Problem, ShapeError
 from dispatchgen.extract.calls import calls_of
 from dispatchgen.extract.evaluate import Trace, evaluate
@@ -35,6 +33,7 @@ from dispatchgen.manifest.sources import (
     source_format,
 )
 from dispatchgen.manifest.suite import Backend, Input, Model, Shape, Source, Suite
+from dispatchgen.manifest.yaml_text import scalar
 from dispatchgen.render.quote import path_refusal
 
 #: Sizes that are tried for the symbols of a model, until its program accepts them.
@@ -290,20 +289,20 @@ def manifest_text(models: Sequence[DraftModel]) -> str:
 
 
 def _model_lines(model: DraftModel) -> Iterator[str]:
-    yield f"{_scalar(model.name)}:"
+    yield f"{scalar(model.name)}:"
     source = model.source
     if source.package is None:
-        yield f"  source: {_scalar(source.path)}"
+        yield f"  source: {scalar(source.path)}"
     else:
-        yield f"  source: {{package: {_scalar(source.package)}, path: {_scalar(source.path)}}}"
+        yield f"  source: {{package: {scalar(source.package)}, path: {scalar(source.path)}}}"
     if model.import_flags:
-        yield f"  import_flags: [{', '.join(map(_scalar, model.import_flags))}]"
+        yield f"  import_flags: [{', '.join(map(scalar, model.import_flags))}]"
     is_single = len(model.inputs) == 1
     if model.inputs and not is_single:
         yield "  inputs:"
     for function, texts in model.inputs.items():
-        key = "  inputs" if is_single else f"    {_scalar(function)}"
-        yield f"{key}: [{', '.join(map(_scalar, texts))}]{_sizes_comment(model, function)}"
+        key = "  inputs" if is_single else f"    {scalar(function)}"
+        yield f"{key}: [{', '.join(map(scalar, texts))}]{_sizes_comment(model, function)}"
     if model.sizes:
         symbol, size = next(iter(model.sizes.items()))
         comment = f"more sizes as you need: {{{symbol}: [{size}, {8 * size}]}}"
@@ -321,19 +320,3 @@ def _sizes_comment(model: DraftModel, function: str) -> str:
     if len(indices) == 1:
         return f"  # input {indices[0]} may hold sizes: give it the values of your model"
     return f"  # inputs {', '.join(map(str, indices))} may hold sizes: give them the values of your model"
-
-
-def _scalar(text: str) -> str:
-    """A text as YAML, plain where it is read back as that text inside a flow sequence."""
-    plain = text.isascii() and text.isprintable() and not set(text) & set(" ,[]{}#:&*!|>'\"%@`\n\t?")
-    if plain and text and _is_read_back(text):
-        return text
-    return str(yaml.safe_dump(text, default_style='"', width=math.inf)).strip()
-
-
-def _is_read_back(text: str) -> bool:
-    """Whether a plain text is a text to YAML, and not a number, a date or a tag such as `<<`."""
-    try:
-        return bool(yaml.safe_load(f"[{text}]") == [text])
-    except yaml.YAMLError:
-        return False

@@ -19,6 +19,7 @@ from dispatchgen.errors import DispatchgenError
 #: Command name -> one line of help. `dispatchgen.cli.<name>` defines it as `command`.
 _COMMANDS = {
     "init": "Write a first manifest for models, from their own signatures.",
+    "shapes": "Print what programs state of their sizes, and shapes chosen from it.",
     "lock": "Write or check the lock files: which dispatches each model has.",
     "generate": "Write the build files.",
     "run": "Lock, build and run the benchmarks and print a table of the results.",
