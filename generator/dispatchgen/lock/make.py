@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,15 +13,17 @@ from dispatchgen.extract.schema import BackendDispatches, Call
 from dispatchgen.files import sha256_of, work_folder
 from dispatchgen.iree.configure import DEFAULT_TIMEOUT, configure, import_source, source_path
 from dispatchgen.iree.tools import CompilerTools
+from dispatchgen.lock.profiles import profile_calls, profile_digests, read_profiles, recorded_sizes
 from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.manifest.names import nearest, show, show_all
 from dispatchgen.manifest.suite import Backend, Model, Suite
+from dispatchgen.profile.schema import Profile
 
 
 def made_from(compiler: str, suite: Suite, model: Model) -> MadeFrom:
     """What a lock of the model would be made from today, by a compiler of this version.
 
-    Raises ModelError when the model's source cannot be read.
+    Raises ModelError when the model's source cannot be read, ProfileError when a profile cannot.
     """
     path = source_path(suite, model)
     try:
@@ -32,6 +34,7 @@ def made_from(compiler: str, suite: Suite, model: Model) -> MadeFrom:
         source=source,
         settings={backend.id: settings_digest(model, backend) for backend in _backends(suite, model)},
         compiler=compiler,
+        profiles=profile_digests(suite, model),
     )
 
 
@@ -53,6 +56,8 @@ def settings_digest(model: Model, backend: Backend) -> str:
     }
     if model.auto is not None:
         data["auto"] = [model.auto.limit, sorted(model.auto.symbols.items())]
+    if model.profiles:
+        data["profiles"] = [[each.file, each.label, each.top] for each in model.profiles]
     if model.overrides:
         data["overrides"] = sorted(model.overrides.items())
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
@@ -71,6 +76,7 @@ def make_lock(
       DispatchgenError: with the problems of all backends.
     """
     origin = made_from(tools.compiler_version, suite, model)
+    profiles = read_profiles(suite, model)
     calls: dict[str, tuple[Call, ...]] = {}
     locks: dict[str, BackendDispatches] = {}
     read_backs: set[str] = set()
@@ -81,7 +87,7 @@ def make_lock(
         for backend, path in configured.items():
             before = None if previous is None else previous.backends.get(backend)
             try:
-                found = _dispatches(path, model, suite.backend(backend), before, tools)
+                found = _dispatches(path, model, suite.backend(backend), before, tools, profiles)
             except DispatchgenError as error:
                 errors.append(error)
                 continue
@@ -139,7 +145,12 @@ class _Found:
 
 
 def _dispatches(
-    configured: Path, model: Model, backend: Backend, previous: BackendDispatches | None, tools: CompilerTools
+    configured: Path,
+    model: Model,
+    backend: Backend,
+    previous: BackendDispatches | None,
+    tools: CompilerTools,
+    profiles: Mapping[str, Profile],
 ) -> _Found:
     """The calls of a model and its dispatches on a backend, from its configured module."""
     # Imported here: the bindings take a tenth of a second, and whoever only reads locks does not need them.
@@ -150,8 +161,9 @@ def _dispatches(
 
     with read_module(configured, tools.compiler_version) as module:
         program = Program(module)
-        calls = calls_of(program, model)
-        extraction = extract(program, calls, backend.id, previous)
+        calls = (*calls_of(program, model), *profile_calls(model))
+        recorded = recorded_sizes(program, model, backend, profiles, tools.compiler_version)
+        extraction = extract(program, calls, backend.id, previous, recorded)
     lock = extraction.lock
     if not lock.dispatches and not lock.skipped:
         raise ModelError(

@@ -16,6 +16,9 @@ class MadeFrom(Data):
     source: str = Field(description="SHA-256 of the source file.")
     settings: dict[str, str] = Field(description="SHA-256 of what the manifest says of the model, per backend.")
     compiler: str = Field(description="Version text of iree-compile.")
+    profiles: dict[str, str] = Field(
+        default={}, description="SHA-256 of each profile that `shapes` names, by its path there."
+    )
 
 
 class Lock(Data):

@@ -168,7 +168,7 @@ def compare_locks(model: Model, old: Lock, new: Lock) -> Check:
     """Tells whether `old` is stale, and on which backends it drifted, `new` being today's lock."""
     stale = stale_parts(old.made_from, new.made_from)
     both = [backend for backend in new.backends if backend in old.backends]
-    functions = added_functions(old, (call.function for call in new.calls))
+    functions = added_functions(old, (call.function for call in new.calls if call.is_run))
     differences = [compare(old.backends[backend], new.backends[backend], functions) for backend in both]
     drift = [difference for difference in differences if difference]
     if not stale and not drift and lock_text(old) != lock_text(new):

@@ -19,6 +19,7 @@ from dispatchgen.iree.configure import DEFAULT_TIMEOUT, configure, import_source
 from dispatchgen.iree.flags import compile_flags
 from dispatchgen.iree.tools import CompilerTools
 from dispatchgen.lock.compare import added_functions, compare
+from dispatchgen.lock.profiles import profile_calls, read_profiles, recorded_sizes
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import read_lock, renew_command
 from dispatchgen.manifest.suite import Backend, Model, Selector, Suite
@@ -118,11 +119,12 @@ def _session(subject: Subject, lock: Lock | None, with_sources: bool) -> Iterato
     locked = lock.backends.get(subject.backend.id) if lock is not None else None
     with ir.read_module(configured, subject.tools.compiler_version) as module:
         program = Program(module)
-        calls = calls_of(program, subject.model)
-        extraction = extract(program, calls, subject.backend.id, locked)
-        yield Session(
-            **vars(subject), sources=sources, program=program, calls=tuple(calls), extraction=extraction, lock=lock
-        )
+        calls = (*calls_of(program, subject.model), *profile_calls(subject.model))
+        profiles = read_profiles(subject.suite, subject.model)
+        version = subject.tools.compiler_version
+        recorded = recorded_sizes(program, subject.model, subject.backend, profiles, version)
+        extraction = extract(program, calls, subject.backend.id, locked, recorded)
+        yield Session(**vars(subject), sources=sources, program=program, calls=calls, extraction=extraction, lock=lock)
 
 
 def _compile_to_sources(subject: Subject) -> Path:
