@@ -37,7 +37,7 @@ def command(
     \b
     --stage source         DISPATCH.mlir, the executable before the compiler chose how to lower it
     --stage configuration  configured_DISPATCH.mlir, with tile sizes and pipeline chosen
-    --stage benchmark      DISPATCH.benchmark.mlir, the benchmark module
+    --stage benchmark      DISPATCH.benchmark.mlir, the benchmark module, and its data where they lie in a file
     --stage assembly       DISPATCH.s, .ptx, .rocmasm, .spirv.mlir, .metal: what the backend has
 
     Prints what the manifest says to measure the files, edited, beside the compiler's own kernels. A file that is there
@@ -56,8 +56,10 @@ def command(
         dumped += dump(session, selected, stage)
     selection.check()
     files = place(dumped, output)
-    written = write_new({path: file.text for path, file in files.items()}, force=force)
-    for path in files:
+    contents: dict[Path, str | bytes] = {path: file.text for path, file in files.items()}
+    contents |= {path.with_suffix(".irpa"): file.archive for path, file in files.items() if file.archive is not None}
+    written = write_new(contents, force=force)
+    for path in contents:
         click.echo(f"wrote {path}" if path in written else f"{path} is as it was", err=True)
     for path in outside(files, whole):
         click.echo(f"note: the manifest names files below {suite.root.absolute()} only: copy {path} there", err=True)

@@ -36,6 +36,7 @@ class Dumped:
     name: str
     text: str
     kind: SubstituteKind | None  #: None: the manifest cannot name it.
+    archive: bytes | None = None  #: Of a benchmark module: the data that lie beside it, `<name>.irpa`.
 
 
 def dump(session: Session, dispatches: Sequence[Dispatch], stage: Stage) -> Iterator[Dumped]:
@@ -51,6 +52,7 @@ def dump(session: Session, dispatches: Sequence[Dispatch], stage: Stage) -> Iter
     for dispatch in dispatches:
         name = f"{dispatch.name}.mlir"
         kind: SubstituteKind | None = None
+        archive: bytes | None = None
         if stage == "source":
             text, kind = origin_line(dispatch) + texts[dispatch.executable], "source"
         elif stage == "configuration":
@@ -58,10 +60,11 @@ def dump(session: Session, dispatches: Sequence[Dispatch], stage: Stage) -> Iter
             text = origin_line(dispatch) + _text(session.export(dispatch).executable_op)
         elif stage == "benchmark":
             name, text = f"{dispatch.name}.benchmark.mlir", session.benchmark_modules[dispatch.name]
+            archive = session.extraction.archive(dispatch)
         else:
             suffix, text = _assembly(session, dispatch)
             name, kind = f"{dispatch.name}{suffix}", "object" if suffix == ".ptx" else None
-        yield Dumped(session.model, session.backend, dispatch.name, name, text, kind)
+        yield Dumped(session.model, session.backend, dispatch.name, name, text, kind, archive)
 
 
 def _text(operation: ir.Operation) -> str:

@@ -15,8 +15,9 @@ from pathlib import Path
 from dispatchgen.errors import ManifestError, Place, Problem
 from dispatchgen.extract.schema import Call, Dispatch
 from dispatchgen.iree import ir
+from dispatchgen.manifest.fills import DataSettings
 from dispatchgen.manifest.names import show
-from dispatchgen.manifest.suite import Suite
+from dispatchgen.manifest.suite import Input, Model, Suite
 from dispatchgen.workbench.session import Session, with_flags
 from dispatchgen.workbench.tuner_readme import Page
 
@@ -57,8 +58,14 @@ def tunable(suite: Suite) -> Suite:
         own = tuple(backend for backend in model.backends if backend in backends)
         for backend in own:
             model = with_flags(model, backends[backend], _TUNER_FLAG)
-        models += [replace(model, backends=own)] if own else []
+        # The tuner runs benchmark modules alone, without files of data.
+        models += [replace(model, backends=own, data=DataSettings(), inputs=_without_fills(model))] if own else []
     return replace(suite, backends=tuple(backends.values()), models=tuple(models))
+
+
+def _without_fills(model: Model) -> dict[str | None, tuple[Input, ...]]:
+    """The inputs of a model, where values are not given: zeros."""
+    return {name: tuple(replace(each, fill=None) for each in inputs) for name, inputs in model.inputs.items()}
 
 
 def export(session: Session, dispatches: Sequence[Dispatch], folder: Path) -> Exported:
