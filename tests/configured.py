@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from support import IreeTools
+import pytest
+
+from support import REPOSITORY, TIMEOUT, IreeTools
+
+#: The packages that `make models` installs.
+_MODELS = REPOSITORY / ".venv" / "models"
 
 #: As dispatchgen compiles by default, spelled out: tests do not trust what they check.
 FLAGS = (
@@ -37,7 +44,7 @@ class Configured:
                 *extra,
                 "--compile-to=executable-configurations",
             ]
-            subprocess.run([*command, source, "-o", output], check=True)
+            subprocess.run([*command, source, "-o", output], check=True, timeout=TIMEOUT)
         return output
 
     def compiled(self, configured: Path) -> Path:
@@ -52,27 +59,29 @@ class Configured:
                 "-o",
                 output,
             ]
-            subprocess.run(command, check=True)
+            subprocess.run(command, check=True, timeout=TIMEOUT)
         return output
 
 
 def onnx_model(package: str, path: str, output: Path) -> Path:
     """A model that an installed package ships, imported to MLIR."""
-    import importlib.util
-    import sys
-
     spec = importlib.util.find_spec(package)
     assert spec is not None and spec.submodule_search_locations
-    source = Path(next(iter(spec.submodule_search_locations))) / path
-    if not output.exists():
-        command: list[str | Path] = [
-            sys.executable,
-            "-m",
-            "iree.compiler.tools.import_onnx",
-            source,
-            "--opset-version=17",
-            "-o",
-            output,
-        ]
-        subprocess.run(command, check=True)
+    _import(Path(next(iter(spec.submodule_search_locations))) / path, output)
     return output
+
+
+def dynamic_model(path: str, folder: Path) -> Path:
+    """A model in a package that `make models` installs, imported to MLIR; skips the test where it was not made."""
+    if not (_MODELS / ".installed").is_file():
+        pytest.skip("no models: make models")
+    output = folder / f"{Path(path).stem}.mlir"
+    _import(_MODELS / path, output)
+    return output
+
+
+def _import(source: Path, output: Path) -> None:
+    if not output.exists():
+        command = [sys.executable, "-m", "iree.compiler.tools.import_onnx", str(source), "--opset-version=17"]
+        command += ["-o", str(output)]
+        subprocess.run(command, check=True, timeout=TIMEOUT)

@@ -24,7 +24,14 @@ def test_that_passes():
 
 def test_a_hanging_test_is_ended_and_named_and_the_others_run(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(_HANGS)
-    options = ["-c", support.REPOSITORY / "pyproject.toml", "--rootdir", tmp_path, "-p", "no:cacheprovider"]
+    options: list[str | Path] = [
+        "-c",
+        support.REPOSITORY / "pyproject.toml",
+        "--rootdir",
+        tmp_path,
+        "-p",
+        "no:cacheprovider",
+    ]
     command = [sys.executable, "-m", "pytest", *options, "-n", "1", "-o", "faulthandler_timeout=1", tmp_path]
     output = support.run_program(command, cwd=tmp_path, check=False).stdout
     assert "crashed while running 'test_it.py::test_that_hangs'" in output

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from configured import Configured
-from dispatchgen.extract.evaluate import evaluate
-from dispatchgen.extract.program import Program
-from dispatchgen.extract.values import Unknown
-from dispatchgen.iree import ir
-from recording import record
+from oracle import assert_same
 
 pytestmark = pytest.mark.main_path
 
@@ -22,6 +17,8 @@ CALLS = [
     ("ctrl", "main", ["130x64xf32", "7x64xf32", "3"]),
     ("ctrl", "main", ["5x64xf32", "9x64xf32", "0"]),
     ("datadep", "main", ["64xf32", "2xi64=5 11"]),
+    ("elements", "gather", ["10x4xf32", "7xi64"]),
+    ("elements", "results", ["13xf32"]),
     ("embed", "main", ["3x17xi64", "1000x256xf32"]),
     ("merge", "main", ["6x256xf32", "6x256xf32", "64", "128"]),
     ("mlp", "main", ["42x64xf32", "64x128xf32", "128x32xf32"]),
@@ -30,6 +27,8 @@ CALLS = [
     ("mul", "main", ["1000xf32", "1000xf32"]),
     ("multi", "attn", ["2x24x32xf32", "2x40x32xf32", "57xf32"]),
     ("nonzero", "main", ["130xf32=1"]),
+    ("resources", "main", ["128xf32", "8xf32"]),
+    ("rows", "main", ["64xf32", "8xi32", "8xi32"]),
     ("torchsym", "main", ["3x48x64xf32", "64x128xf32"]),
 ]
 
@@ -44,35 +43,20 @@ def test_small_program(
     assert_same(configured, module, function, inputs, tmp_path, unknown_allowed=name == "nonzero")
 
 
+def test_a_size_that_the_device_computes_and_an_override_gives(
+    configured: Configured, models_dir: Path, tmp_path: Path
+) -> None:
+    module = configured.module(models_dir / "nonzero.mlir")
+    numbers = "7xf32=1 0 2 0 0 3 4"
+    assert_same(configured, module, "main", [numbers], tmp_path, overrides={"reduction_D_f32xi64": 4})
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("batch", [1, 6])
-def test_magika(batch: int, configured: Configured, magika: Path, tmp_path: Path) -> None:
+def test_magika(configured: Configured, magika: Path, tmp_path: Path) -> None:
     module = configured.module(magika)
-    dispatches = assert_same(configured, module, "tf2onnx", [f"{batch}x2048xi32"], tmp_path)
-    assert dispatches == 13
+    for batch in (1, 3, 7):
+        assert len(assert_same(configured, module, "tf2onnx", [f"{batch}x2048xi32"], tmp_path)) == 13
 
 
-def assert_same(
-    configured: Configured,
-    module: Path,
-    function: str,
-    inputs: Sequence[str],
-    folder: Path,
-    *,
-    unknown_allowed: bool = False,
-) -> int:
-    """Compares evaluation with a recording; an unknown value, where allowed, equals anything. Returns how many ran."""
-    recorded = record(configured.tools, configured.compiled(module), function, inputs, folder / "run.ireereplay")
-    with ir.read_module(module) as operation:
-        dispatched = evaluate(Program(operation), function, inputs).dispatched
-    assert [(each.export, each.initializer) for each in dispatched] == [
-        (each.export, each.during_load) for each in recorded
-    ]
-    for ours, theirs in zip(dispatched, recorded, strict=True):
-        found = [*(value for _, value in ours.constants), *ours.lengths]
-        expected = [*theirs.constants, *theirs.lengths]
-        assert len(found) == len(expected)
-        assert unknown_allowed or not any(isinstance(value, Unknown) for value in found)
-        assert [e if isinstance(f, Unknown) else f for f, e in zip(found, expected, strict=True)] == expected
-    assert recorded, "a run without a dispatch shows nothing"
-    return len(recorded)
+def test_every_program_is_compared(models_dir: Path) -> None:
+    assert {path.stem for path in models_dir.glob("*.mlir")} == {name for name, *_ in CALLS}
