@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Stands for the colour of the scheme's text while the figure is drawn; no colour that matplotlib uses itself.
 _TEXT = "#010203"
 #: Contrast of at least 3 to 1 with white and with GitHub's dark background.
-_COLORS = ("#2f81f7", "#d1652b", "#2a9d5c", "#bf5af2", "#c08a00", "#e0457b", "#1f9aa8", "#8b6d5c")
+COLORS = ("#2f81f7", "#d1652b", "#2a9d5c", "#bf5af2", "#c08a00", "#e0457b", "#1f9aa8", "#8b6d5c")
 _MARKERS = "osD^vP*X"
 #: Above this ratio of an axis' ends, only powers of ten are labelled.
 _MANY_DECADES = 1e4
@@ -106,8 +106,8 @@ def _draw(figure: Figure, sweep: Sweep, axis: str, lines: Sequence[_Line]) -> No
     times, rates = figure.subplots(2, 1, sharex=True)
     for number, line in enumerate(lines):
         style = {
-            "color": _COLORS[number % len(_COLORS)],
-            "marker": _MARKERS[number // len(_COLORS) % len(_MARKERS)],
+            "color": COLORS[number % len(COLORS)],
+            "marker": _MARKERS[number // len(COLORS) % len(_MARKERS)],
             "markersize": 4,
             "label": line.label,
         }

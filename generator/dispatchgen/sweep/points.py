@@ -10,7 +10,7 @@ from dispatchgen.extract.calls import calls_of
 from dispatchgen.extract.extraction import extract
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import BackendDispatches, Benchmark, Dispatch, Skipped
-from dispatchgen.manifest.suite import Model, Selector, Shape
+from dispatchgen.manifest.suite import Input, Model, Selector, Shape
 from dispatchgen.selection.select import select_dispatches
 
 #: How many points that the program rejects are told of where it rejects all.
@@ -69,9 +69,9 @@ def evaluate_points(
     """
     found, rejected, errors = [], [], []
     for shape in shapes:
-        at_point = replace(model, shapes=(shape,), auto=None, profiles=())
         try:
-            dispatches = extract(program, calls_of(program, at_point), backend, previous).lock
+            calls = calls_of(program, _at(model, shape))
+            dispatches = extract(program, calls, backend, previous).lock
         except ModelError as error:
             rejected.append((shape, "; ".join(problem.message for problem in error.problems)))
             errors.append(error)
@@ -80,6 +80,17 @@ def evaluate_points(
     if not found:
         raise ModelError(*_distinct(errors))
     return Evaluated(tuple(found), tuple(rejected))
+
+
+def _at(model: Model, shape: Shape) -> Model:
+    """A model with one shape. What inputs of other sizes hold is left out: it is of the manifest's shapes."""
+
+    def without_fill(input_: Input) -> Input:
+        has_symbol = any(isinstance(dim, str) for dim in input_.dims or ())
+        return replace(input_, fill=None) if has_symbol else input_
+
+    inputs = {name: tuple(map(without_fill, of_function)) for name, of_function in model.inputs.items()}
+    return replace(model, shapes=(shape,), auto=None, profiles=(), inputs=inputs)
 
 
 def _distinct(errors: Sequence[ModelError]) -> list[Problem]:
