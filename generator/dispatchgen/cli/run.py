@@ -29,7 +29,14 @@ from dispatchgen.results.verdict import verdict
     "--backend", "backends", multiple=True, metavar="B", help="Only this backend; may be given more than once."
 )
 @click.option("--preset", metavar="P", help="Only what this preset of the manifest selects.")
-@click.option("--shape", "shapes", multiple=True, metavar="LABEL", help="Only this shape; may be given more than once.")
+@click.option(
+    "--shape",
+    "shapes",
+    multiple=True,
+    metavar="SHAPE",
+    help="Only this shape, by its label or by sizes, also of a shape that is not listed (B=77,S=128); may be given more "
+    "than once.",
+)
 @click.option(
     "--device", "devices", multiple=True, metavar="D", help="Only this device of the manifest, by key or URI."
 )
@@ -81,6 +88,8 @@ def command(
     whole = load_suite(manifest)
     settings = checked_settings(run_settings)
     selected = select_devices(select(whole, models, backends, preset, shapes), devices)
+    if substitutions and any(model.sizes for model in selected.models):
+        raise click.UsageError("--substitution: substitutes run at listed shapes only; give labels with --shape.")
     options = Options(build_dir, jobs, timeout, iree_host_bin_dir, settings, substitutions)
     outcome = run_job(whole, selected, options, ConsoleObserver(Console(stderr=True)))
     _print(outcome.results, json)

@@ -20,7 +20,7 @@ from dispatchgen.extract.program import Program, Site
 from dispatchgen.extract.schema import Benchmark, Call, Dispatch
 from dispatchgen.extract.sizes import Sizes, sizes_of
 from dispatchgen.iree import ir
-from dispatchgen.manifest.inputs import parse_input
+from dispatchgen.manifest.inputs import parse_input, symbols_of
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,9 @@ def _by_entry(calls: Sequence[Call]) -> dict[str, list[Call]]:
 def _function(arithmetic: Arithmetic, site: Site, chain: Chain, call: Call) -> SizesFunction:
     """The function of a place that dispatches, reached through a chain of calls. Raises Refused."""
     inputs = [parse_input(text) for text in call.symbolic]
-    building = ArithmeticFunction(arithmetic, inputs, tuple(call.symbols))
+    # Not in the order of the call's symbols, which is lost in a lock file.
+    symbols = tuple(dict.fromkeys([*symbols_of(inputs), *sorted(call.symbols)]))
+    building = ArithmeticFunction(arithmetic, inputs, symbols)
     workload, constants, lengths = operands_of(site.operation)
     results = [building.value(At(value, chain)) for value in (*workload, *constants, *lengths)]
     used = building.symbols_of(results)
@@ -171,7 +173,7 @@ def _function(arithmetic: Arithmetic, site: Site, chain: Chain, call: Call) -> S
         building.check(check, chain_of_check)
     return SizesFunction(
         entry=arithmetic.entry,
-        symbols=tuple(call.symbols),
+        symbols=symbols,
         used=used,
         module=building.finish(results),
         workload=len(workload),

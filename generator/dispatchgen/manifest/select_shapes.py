@@ -35,7 +35,7 @@ class WantedShapes:
         shapes = [shape for shape in model.shapes if shape.label in self.labels or dict(shape.symbols) in self.sizes]
         listed = [dict(shape.symbols) for shape in model.shapes]
         symbols = symbols_of_model(model)
-        sizes = [each for each in self.sizes if each not in listed and symbols in (None, each.keys())]
+        sizes = [each for each in self.sizes if each not in listed and (symbols is None or {*symbols} == each.keys())]
         profiles = any(profile.label in self.labels for profile in model.profiles)
         if not (shapes or sizes or profiles or (model.auto and self.labels)):
             return None
@@ -84,7 +84,8 @@ def _parse_sizes(text: str) -> dict[str, int]:
     for part in text.split(","):
         match = _SIZE.fullmatch(part)
         if match is None or not 1 <= int(match[2]) <= MAX_SIZE:
-            raise ValueError(f"{show(part.strip())} in {show(text)} is not a symbol with its size")
+            where = f" in {show(text)}" if part != text else ""
+            raise ValueError(f"{show(part.strip())}{where} is no symbol with a size of 1 or more")
         if match[1] in found:
             raise ValueError(f"{show(match[1])} has two sizes in {show(text)}")
         found[match[1]] = int(match[2])
@@ -94,19 +95,19 @@ def _parse_sizes(text: str) -> dict[str, int]:
 def _fit_problems(text: str, sizes: Mapping[str, int], models: Sequence[Model], place: Place) -> Iterator[Problem]:
     """What is wrong with sizes that no model takes."""
     symbols = {model.name: symbols_of_model(model) for model in models}
-    if not models or any(each is None or each == sizes.keys() for each in symbols.values()):
+    if not models or any(each is None or {*each} == sizes.keys() for each in symbols.values()):
         return
     takes = [f"{name} has {', '.join(each) if each else 'none'}" for name, each in symbols.items() if each is not None]
     yield Problem(f"no model has just the symbols of {show(text)}", place, "; ".join(takes))
 
 
-def symbols_of_model(model: Model) -> frozenset[str] | None:
-    """The symbols of a model; None: they are known when its lock is made."""
+def symbols_of_model(model: Model) -> tuple[str, ...] | None:
+    """The symbols of a model, in order; None: they are known when its lock is made."""
     if model.auto is not None and not model.inputs:
         return None
-    symbols = {name for shape in model.shapes for name in shape.symbols}
-    symbols |= {name for inputs in model.inputs.values() for name in symbols_of(inputs)}
-    return frozenset(symbols | {size for size in model.overrides.values() if isinstance(size, str)})
+    symbols = [name for inputs in model.inputs.values() for name in symbols_of(inputs)]
+    symbols += [size for size in model.overrides.values() if isinstance(size, str)]
+    return tuple(dict.fromkeys(symbols))
 
 
 def settle(suite: Suite, locked: Mapping[str, Sequence[Shape]], *, all_known: bool = True) -> Suite:

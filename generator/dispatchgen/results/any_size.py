@@ -123,8 +123,8 @@ class _Matching:
             self._check_limits(dispatch, function, benchmark, call)
             name = numbered(f"{dispatch.name}__{call.name}", {each.name for each in known})
             known.append(benchmark.model_copy(update={"name": name, "counts": {call.name: counts[call.name]}}))
-            sizes = tuple(call.symbols[symbol] for symbol in function.function.symbols)
-            self.sized[name] = SizedBenchmark(function.name, sizes)
+            built = next(each for each in dispatch.parameterized if each.name == function.name)
+            self.sized[name] = SizedBenchmark(built.name, tuple(call.symbols[symbol] for symbol in built.symbols))
 
     @property
     def _names(self) -> set[str]:
@@ -132,8 +132,11 @@ class _Matching:
 
     def _function(self, dispatch: Dispatch, benchmark: Benchmark, call: Call) -> Named | None:
         """The function that computes a benchmark's sizes from those of a call."""
+        built = {each.name for each in dispatch.parameterized}
         known = self.any_size.get(dispatch.name)
         for each in known.functions if known is not None else ():
+            if each.name not in built:
+                continue
             try:
                 sizes = each.function.sizes(call.symbols)
             except ShapeError:
@@ -156,12 +159,14 @@ class _Matching:
                 Problem(f"{message}has {symbol}={largest.symbols[symbol]}", place, "list a larger one in `shapes`")
             )
         capacities = layout_of(dispatch.written, dispatch.benchmarks).capacities
-        for binding, (length, capacity) in enumerate(zip(benchmark.bindings, capacities, strict=True)):
-            if length > capacity and not beyond:
-                largest_of = max(dispatch.benchmarks, key=lambda each: each.bindings[binding])
-                message = f"it is beyond the limit: {dispatch.name} needs {length} bytes for binding {binding}, the "
-                message += f"largest listed shape, {largest_of.name}, has {capacity}"
-                self.problems.append(Problem(message, place, "list a larger one in `shapes`"))
+        lengths = list(zip(benchmark.bindings, capacities, strict=True))
+        too_long = next((binding for binding, (length, most) in enumerate(lengths) if length > most), None)
+        if too_long is not None and not beyond:
+            largest_of = max(dispatch.benchmarks, key=lambda each: each.bindings[too_long])
+            length, most = lengths[too_long]
+            message = f"{dispatch.name} is beyond the limit: binding {too_long} needs {length} bytes, "
+            message += f"the most that a listed shape has is {most} ({largest_of.name})"
+            self.problems.append(Problem(message, place, "list a larger one in `shapes`"))
 
     def _skip(self, dispatch: Dispatch, benchmarks: Sequence[Benchmark], reason: str, call: Call | None = None) -> None:
         names = [call.name] if call else [name for each in benchmarks for name in each.counts if name in self._names]
