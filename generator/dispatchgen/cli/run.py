@@ -34,8 +34,7 @@ from dispatchgen.results.verdict import verdict
     "shapes",
     multiple=True,
     metavar="SHAPE",
-    help="Only this shape, by its label or by sizes, also of a shape that is not listed (B=77,S=128); may be given more "
-    "than once.",
+    help="Only this shape: a label, or sizes that need not be listed (B=77,S=128); may be given more than once.",
 )
 @click.option(
     "--device", "devices", multiple=True, metavar="D", help="Only this device of the manifest, by key or URI."
