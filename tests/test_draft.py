@@ -21,14 +21,14 @@ from support import RunCli
     [
         ("mlp", ["Ax64xf32", "64x128xf32", "128x32xf32"], {"A": 1}),
         ("ctrl", ["Ax64xf32", "Bx64xf32", "index=1"], {"A": 1, "B": 1}),
-        ("assume", ["AxBx64xf32", "64x128xf32"], {"A": 1, "B": 16}),
+        ("assume", ["AxBx64xf32", "64x128xf32"], "auto"),
         ("datadep", ["64xf32", "2xi64=1 1"], None),
     ],
 )
 def test_init(
     name: str,
     inputs: list[str] | None,
-    shapes: dict[str, int] | None,
+    shapes: dict[str, int] | str | None,
     run_cli: RunCli,
     models_dir: Path,
     tmp_path: Path,

@@ -7,22 +7,23 @@ import math
 import os
 import re
 import shlex
-import string
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from dispatchgen.errors import ModelError, Problem, ShapeError
 from dispatchgen.extract.calls import calls_of
 from dispatchgen.extract.evaluate import Trace, evaluate
 from dispatchgen.extract.program import Program
+from dispatchgen.extract.ranges import numbers, symbols
 from dispatchgen.extract.signature import signature, suggestion
+from dispatchgen.extract.source_dims import SourceDims, source_dims, symbol_names
 from dispatchgen.extract.values import Unknown
 from dispatchgen.iree import ir
 from dispatchgen.iree.configure import configure, source_path
 from dispatchgen.iree.tools import Tools
 from dispatchgen.iree.types import is_integer
-from dispatchgen.manifest.inputs import format_input, parse_input, symbols_of, why_not_a_symbol
+from dispatchgen.manifest.inputs import format_input, parse_input, symbols_of
 from dispatchgen.manifest.names import MAX_NAME, make_id, show
 from dispatchgen.manifest.schema import DEFAULT_BACKENDS
 from dispatchgen.manifest.sources import (
@@ -51,8 +52,6 @@ _WRITTEN_OUT = 8
 _UNKNOWN_TYPE = "TYPE"
 #: Why evaluation does not know a value that comes from an input.
 _NO_DATA = re.compile(r"the contents of input (\d+), for which no data is given")
-#: What exporters call dims that have no name.
-_UNNAMED_DIM = re.compile(r"(unk__|dynamic_axes_|\?)\w*")
 
 #: An input: entry function and index.
 _Position = tuple[str, int]
@@ -70,6 +69,9 @@ class DraftModel:
     sizes: Mapping[str, int]  #: Sizes of the symbols that the program accepts.
     accepted: bool  #: Whether it does; else `sizes` are a guess.
     holding_sizes: Collection[_Position] = ()  #: Tensors whose values are sizes: entry function and index.
+    ranges: Mapping[str, str] = field(
+        default_factory=dict
+    )  #: Of the symbols, in words; empty: not of all is one stated.
 
 
 def parse_source(text: str, manifest: Path) -> Source:
@@ -131,13 +133,12 @@ def draft(tools: Tools, manifest: Path, sources: Sequence[Source], work_dir: Pat
         model = Model(name, make_id(name), source, backends=(backend.id,))
         suite = Suite(manifest, (backend,), (model,))
         path = source_path(suite, model)
-        opset, symbols = _of_onnx(path) if source.format == "onnx" else (_OPSET, {})
-        if opset < _OPSET:
+        if source.format == "onnx" and _opset(path) < _OPSET:
             model = replace(model, import_flags=(f"--opset-version={_OPSET}",))
         with ir.read_module(
             configure(tools, suite, model, backend, work_dir, timeout), tools.compiler_version
         ) as module:
-            models.append(_draft_model(Program(module), model, symbols))
+            models.append(_draft_model(Program(module), model, source_dims(path, source.format)))
     return models
 
 
@@ -152,25 +153,21 @@ def _names(sources: Sequence[Source]) -> list[str]:
     return names
 
 
-def _of_onnx(path: Path) -> tuple[int, dict[int, list[str]]]:
-    """The opset of an ONNX model, and the names of the dynamic dims of each input, which are lost at import."""
+def _opset(path: Path) -> int:
+    """The opset of an ONNX model."""
     import onnx
 
     model = onnx.load(str(path), load_external_data=False)
-    opset = max((each.version for each in model.opset_import if each.domain in ("", "ai.onnx")), default=_OPSET)
-    weights = {initializer.name for initializer in model.graph.initializer}
-    inputs = [value for value in model.graph.input if value.name not in weights]
-    dims = [[d.dim_param for d in value.type.tensor_type.shape.dim if not d.HasField("dim_value")] for value in inputs]
-    return opset, dict(enumerate(dims))
+    return max((each.version for each in model.opset_import if each.domain in ("", "ai.onnx")), default=_OPSET)
 
 
-def _draft_model(program: Program, model: Model, onnx_dims: Mapping[int, Sequence[str]]) -> DraftModel:
+def _draft_model(program: Program, model: Model, source: SourceDims) -> DraftModel:
     if not program.entries:
         calls_of(program, model)  # says so
     arguments = {entry: signature(program, entry) for entry in program.entries}
     is_static = not any(a.dims is None or None in a.dims for each in arguments.values() for a in each)
-    symbols = _symbols(onnx_dims)
-    texts = {entry: suggestion(each, symbols) for entry, each in arguments.items()}
+    names = symbol_names(arguments, source)
+    texts = {entry: suggestion(each, names) for entry, each in arguments.items()}
     is_known = all(argument.element is not None for each in arguments.values() for argument in each)
     inputs = {entry: tuple(parse_input(t) for t in each if t != _UNKNOWN_TYPE) for entry, each in texts.items()}
     trial = _accepted(program, model, inputs) if is_known else None
@@ -180,19 +177,20 @@ def _draft_model(program: Program, model: Model, onnx_dims: Mapping[int, Sequenc
         guess = dict.fromkeys(symbols_of([value for each in inputs.values() for value in each]), 1)
         return DraftModel(model.name, model.source, model.import_flags, texts, guess, False)
     texts = {entry: [format_input(value) for value in each] for entry, each in trial.inputs.items()}
+    ranges = _ranges(program, trial.inputs, source) if trial.accepted else {}
     return DraftModel(
-        model.name, model.source, model.import_flags, texts, trial.sizes, trial.accepted, trial.holding_sizes
+        model.name, model.source, model.import_flags, texts, trial.sizes, trial.accepted, trial.holding_sizes, ranges
     )
 
 
-def _symbols(onnx_dims: Mapping[int, Sequence[str]]) -> Iterator[str]:
-    """Symbols named as in the ONNX model; a dim of another's name there has the same symbol here."""
-    given: dict[str, str] = {}
-    for number, name in enumerate(itertools.chain.from_iterable(onnx_dims.values())):
-        plain = re.sub(r"[^A-Za-z0-9_]", "", name).upper()
-        usable = why_not_a_symbol(plain) is None and not _UNNAMED_DIM.fullmatch(name)
-        letter = string.ascii_uppercase[number] if number < len(string.ascii_uppercase) else f"D{number}"
-        yield given.setdefault(name or f" {number}", plain if usable else letter)
+def _ranges(program: Program, inputs: _Inputs, source: SourceDims) -> dict[str, str]:
+    """What is stated of each symbol, where both ends are for all of them."""
+    try:
+        found = symbols(program, inputs, source)
+        numbers(found, {})
+    except ModelError:
+        return {}
+    return {symbol.name: symbol.stated[0].text for symbol in found if symbol.stated}
 
 
 @dataclass(frozen=True)
@@ -303,7 +301,9 @@ def _model_lines(model: DraftModel) -> Iterator[str]:
     for function, texts in model.inputs.items():
         key = "  inputs" if is_single else f"    {scalar(function)}"
         yield f"{key}: [{', '.join(map(scalar, texts))}]{_sizes_comment(model, function)}"
-    if model.sizes:
+    if model.ranges:
+        yield f"  shapes: auto  # {'; '.join(f'{symbol}: {text}' for symbol, text in model.ranges.items())}"
+    elif model.sizes:
         symbol, size = next(iter(model.sizes.items()))
         comment = f"more sizes as you need: {{{symbol}: [{size}, {8 * size}]}}"
         if not model.accepted:
