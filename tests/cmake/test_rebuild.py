@@ -180,22 +180,31 @@ def test_lock_without_generate_fails_the_build_and_says_so(built: Project, width
 _NAME = st.text("aZ_09", min_size=1, max_size=4)
 
 
-@given(dispatches=st.sets(_NAME), calls=st.sets(_NAME))
-@example(dispatches=set(), calls=set())
+_NAMES_OF_KINDS = st.fixed_dictionaries({kind: st.sets(_NAME) for kind in ("ARCHIVES", "CALL_INPUTS", "DATA")})
+
+
+@given(dispatches=st.sets(_NAME), calls=st.sets(_NAME), files=_NAMES_OF_KINDS)
+@example(dispatches=set(), calls=set(), files={})
+@example(dispatches=set(), calls=set(), files={"DATA": {"é/a b.npy"}})
 @settings(max_examples=20, deadline=None)
-def test_the_rules_digest_names_as_the_lock_does(dispatches: set[str], calls: set[str]) -> None:
+def test_the_rules_digest_names_as_the_lock_does(
+    dispatches: set[str], calls: set[str], files: dict[str, set[str]]
+) -> None:
     with tempfile.TemporaryDirectory() as name:
         script = Path(name, "digest.cmake")
         lines = [
             f'include("{REPOSITORY}/genrules/cmake/private/steps.cmake")',
             *(f"list(APPEND _RULE_DISPATCHES {each})" for each in dispatches),
             *(f"list(APPEND _RULE_CALLS {each})" for each in calls),
+            *(f'list(APPEND _RULE_{kind} "{each}")' for kind, names in files.items() for each in names),
             "_iree_dispatch_listed(_DIGEST)",
             'message(NOTICE "${_DIGEST}")',
         ]
         script.write_text("\n".join(lines))
         result = subprocess.run([find_program("cmake"), "-P", script], capture_output=True, text=True, check=True)
-    assert result.stderr.strip() == listed_digest(dispatches, calls)
+    prefixes = {"ARCHIVES": "archive", "CALL_INPUTS": "input", "DATA": "data"}
+    listed = [f"{prefixes[kind]}={each}" for kind, names in files.items() for each in names]
+    assert result.stderr.strip() == listed_digest(dispatches, calls, listed)
 
 
 def test_changed_extraction_code_compiles_nothing(built: Project) -> None:
