@@ -28,6 +28,8 @@ _COMMANDS = {
     "kernel-template": "Write a kernel in C or GLSL to start from.",
     "repro": "Print the commands that compile and run one benchmark by hand.",
     "export-tuner": "Write what IREE's tuner for AMD GPUs needs, per dispatch.",
+    "capture": "Record runs of a model: with which sizes its dispatches run, and how often.",
+    "merge-profiles": "Merge what runs recorded.",
     "doctor": "Say which tools were found, where, and which devices answer.",
     "schema": "Print the JSON schema of the manifest.",
     "cmake-dir": "Print the folder of the CMake rules.",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from dispatchgen.manifest.suite import Backend, Model
 
@@ -48,6 +49,13 @@ def import_flags(model: Model) -> tuple[str, ...]:
 def run_module_flags(run_flags: Iterable[str]) -> list[str]:
     """Those of a device's flags that iree-run-module knows too."""
     return [flag for flag in run_flags if not flag.lstrip("-").startswith(_BENCHMARK_FLAGS)]
+
+
+def parameter_values(model: Model, root: Path) -> Iterator[str]:
+    """Values of `--parameters=`, from `[scope=]path` (split at the first `=`), paths relative to the suite's folder."""
+    for parameter in model.parameters:
+        scope, separator, path = parameter.partition("=") if "=" in parameter else ("", "", parameter)
+        yield f"{scope}{separator}{(root / path).absolute()}"
 
 
 def _path_independence(backend: Backend) -> list[str]:

@@ -105,6 +105,7 @@ class Recording:
     def __init__(self, path: Path):
         """Opens the file. Raises ProfileError where it cannot be read."""
         self.path = path
+        self.has_whole_call = False  #: Whether the call of IREE's tool ended in what was read so far.
         try:
             self._stream = path.open("rb")
         except OSError as error:
@@ -344,6 +345,11 @@ def _scope(state: _State, record: Mapping[str, Any], payload: Mapping[str, Any])
     yield from ()
 
 
+def _scope_end(state: _State, record: Mapping[str, Any], payload: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG001
+    state.recording.has_whole_call |= payload["name"] == _EXECUTE
+    yield from ()
+
+
 def _unmap(state: _State, record: Mapping[str, Any], payload: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG001
     if "data_range" in payload:
         data = _range(payload["data_range"])
@@ -366,6 +372,7 @@ _HANDLERS: Mapping[str, _Handler] = {
     "device.queue_execute": _execute,
     "executable_cache.prepare_executable": _prepare,
     "replay.scope_begin": _scope,
+    "replay.scope_end": _scope_end,
 }
 #: Those without which dispatches cannot be told.
 _DISPATCH_HANDLERS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,9 +32,13 @@ class Compiled:
     """A program, with what the compiler makes of it: the executables of recordings are compared with that."""
 
     program: Program
-    module: bytes  #: The compiled module.
+    modules: Sequence[Callable[[], bytes]]  #: Compiled modules that recordings may be of, made when they are asked for.
     compiler: str  #: Version text of the compiler.
     command: str  #: Compiles a module whose recordings fit.
+
+    def hold(self, code: bytes) -> bool:
+        """Whether an executable with this code is in one of the modules."""
+        return any(code in module() for module in self.modules)
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class Histogram:
     count: int  #: How many dispatches ran.
     others: int  #: How many dispatches of other programs ran.
     kept: Mapping[str, bytes]  #: What bindings held, by SHA-256; empty where that was not asked for.
+    has_whole_call: bool  #: Whether one of IREE's tools recorded it, and the call ended.
 
 
 def read_histogram(compiled: Compiled, path: Path, dump_replay: Path, *, keep_data: bool = False) -> Histogram:
@@ -112,7 +117,7 @@ class _Reader:
         """The program's export that a function of a recorded executable is; None: it is of another program."""
         exports = [export for export in self.compiled.program.exports.values() if export.name == name]
         code = self.recording.bytes_of(executable.code)
-        if len(exports) == 1 and code in self.compiled.module:
+        if len(exports) == 1 and self.compiled.hold(code):
             return exports[0]
         if exports:
             raise self._other_code(executable, code)
@@ -122,10 +127,10 @@ class _Reader:
         names = _shown(executable.functions)
         message = f"the recording is of another compilation of the model: the code of {names} is not what iree-compile "
         message += f"{self.compiled.compiler} makes of it with the manifest's flags"
-        if b".debug_info" in code and b".debug_info" not in self.compiled.module:
-            message += "; that in the recording has debug symbols"
-        elif executable.format.encode() not in self.compiled.module:
-            message += f"; that in the recording is for another target ({executable.format})"
+        if not self.compiled.hold(executable.format.encode()):
+            message += f"; it is for another target, {executable.format}"
+        elif b".debug_info" in code and not self.compiled.hold(b".debug_info"):
+            message += "; it has debug symbols (--iree-llvmcpu-debug-symbols), theirs has none"
         else:
             message += ": it was another version of the compiler, other flags, or another version of the source"
         hint = f"record a run of the module that this makes: {self.compiled.command}"
@@ -163,6 +168,7 @@ class _Reader:
             count=sum(seen.count for sizes in self.seen.values() for seen in sizes.values()),
             others=self.others.total(),
             kept=self.kept,
+            has_whole_call=self.recording.has_whole_call,
         )
 
     def _nothing(self) -> Problem:

@@ -15,8 +15,8 @@ _NUMBER = re.compile(r"([0-9]+)")
 _COMMON = {
     "model": ("model", "merge profiles of one model"),
     "backend": ("backend", "merge profiles of one backend"),
-    "source": ("source file (SHA-256)", "capture again those of the older source"),
-    "settings": ("compile settings (SHA-256)", "capture again those of the older settings"),
+    "source": ("source (SHA-256)", "capture again those of the older source"),
+    "flags": ("flags", "capture again those of the older flags"),
     "compiler": ("compiler", "capture again those of the older compiler"),
 }
 
@@ -24,7 +24,7 @@ _COMMON = {
 def merge_profiles(profiles: Sequence[tuple[Path, Profile]]) -> Profile:
     """One profile of all runs of these, given with their files, of which there is at least one.
 
-    Raises ProfileError where they are not of the same model, source, backend, settings and compiler.
+    Raises ProfileError where they are not of the same model, source, backend, flags and compiler.
     """
     problems = list(_differences(profiles))
     if problems:
@@ -44,10 +44,13 @@ def _differences(profiles: Sequence[tuple[Path, Profile]]) -> Iterator[Problem]:
         for name, (title, hint) in _COMMON.items():
             expected, found = getattr(first, name), getattr(profile, name)
             if expected != found:
-                message = (
-                    f"the profiles do not belong together: the {title} is {found}, that of {first_path} {expected}"
-                )
+                message = f"the profiles do not belong together: {title} {_text(found)}, "
+                message += f"and {_text(expected)} of {first_path}"
                 yield Problem(message, Place(str(path), key=name), hint)
+
+
+def _text(value: object) -> str:
+    return " ".join(value) if isinstance(value, tuple) else str(value)
 
 
 def _merged(dispatches: Iterable[ProfiledDispatch]) -> Iterator[ProfiledDispatch]:

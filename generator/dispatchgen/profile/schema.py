@@ -51,13 +51,8 @@ class Profile(Data):
     model: str = Field(description="Id of the model.")
     backend: str = Field(description="Id of the backend.")
     source: str = Field(description="SHA-256 of the model's source file.")
-    settings: str = Field(description="SHA-256 of what the manifest says of how the model is compiled.")
+    flags: tuple[str, ...] = Field(description="Flags of the importer and the compiler.")
     compiler: str = Field(description="Version text of iree-compile.")
     runs: tuple[Run, ...]
     dispatches: tuple[ProfiledDispatch, ...] = Field(description="In the order of the program.")
     digest: str = Field(default="", description="SHA-256 of all the rest: shows that the file was edited or damaged.")
-
-    @property
-    def origin(self) -> tuple[str, str, str, str, str]:
-        """What profiles have in common that can be merged."""
-        return self.model, self.backend, self.source, self.settings, self.compiler

@@ -33,11 +33,6 @@ def profile_text(profile: Profile) -> str:
     return with_digest({**head, **data})
 
 
-def data_path(profile: Path) -> Path:
-    """The archive of the bytes that a profile kept, beside it."""
-    return profile.with_suffix(".irpa")
-
-
 def _renew(path: Path) -> str:  # noqa: ARG001
     return "dispatchgen capture"
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from dispatchgen.agreement.run import Checker
 from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
+from dispatchgen.iree.flags import parameter_values
 from dispatchgen.manifest.suite import Model
 from dispatchgen.results import assemble
 from dispatchgen.results.any_size import SizedBenchmark, with_functions
@@ -163,7 +164,7 @@ class DeviceRun:
         """Runs a call of a whole model, unless another call of the function did not end in time."""
         if (module, call.function) in self.hung:
             return Outcome(failures={call.function: self.hung[module, call.function]})
-        parameters, flag_file = _parameter_flags(self.model, self.plan.suite.root), self.built.flag_file(call.name)
+        parameters, flag_file = parameter_values(self.model, self.plan.suite.root), self.built.flag_file(call.name)
         outcome = self._note(run_model(self.runner, module, call.function, flag_file, parameters, output))
         if outcome.hung is not None:
             self.hung[module, call.function] = f"it was not run, because {call.name} did not end in time"
@@ -189,10 +190,3 @@ def _explained(reason: str, dispatch: Dispatch) -> str:
         return reason
     largest = max(dispatch.benchmarks, key=lambda benchmark: sum(benchmark.bindings))
     return f"{reason}\nall shapes share a buffer that is large enough for {largest.name}"
-
-
-def _parameter_flags(model: Model, root: Path) -> Iterable[str]:
-    """Values of `--parameters=`, from `[scope=]path` (split at the first `=`), paths relative to the suite."""
-    for parameter in model.parameters:
-        scope, separator, path = parameter.partition("=") if "=" in parameter else ("", "", parameter)
-        yield f"{scope}{separator}{(root / path).absolute()}"

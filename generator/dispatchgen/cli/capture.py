@@ -1,0 +1,105 @@
+"""`dispatchgen capture`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dispatchgen.cli.options import host_bin_dir_option, timeout_option
+from dispatchgen.errors import ManifestError, Place, Problem
+from dispatchgen.iree.recorder import Recorder
+from dispatchgen.iree.tools import find_programs, find_tools
+from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
+from dispatchgen.manifest.names import show_all
+from dispatchgen.manifest.select import select, select_devices
+from dispatchgen.manifest.suite import Suite
+
+
+@click.command("capture")
+@click.argument("manifest", type=click.Path(path_type=Path), default=DEFAULT_MANIFEST)
+@click.option("--model", required=True, metavar="M", help="The model.")
+@click.option("--backend", metavar="B", help="Needed where the model has several, unless --device tells.")
+@click.option("--device", metavar="D", help="Device of the manifest, by key or URI. Default: the backend's first.")
+@click.option("--shape", metavar="LABEL", help="Record the calls at this shape. Default: those at all shapes.")
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="VALUE",
+    help="Record a call with this input, as iree-run-module takes it: 3x17xi64=5, 3x17xi64=@ids.bin, @ids.npy; once "
+    "for each of the function's inputs.",
+)
+@click.option("--function", metavar="F", help="The entry function, where there are several.")
+@click.option(
+    "--recording",
+    "recordings",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Read a recording (--device_replay_output=) instead of making one; may be given more than once.",
+)
+@click.option("--keep-data", is_flag=True, help="Keep what bindings held, where the host wrote it, beside the profile.")
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path), required=True, metavar="FILE", help="The profile to write."
+)
+@timeout_option("Time limit of each process of the compiler, the importer and the model's runs.")
+@host_bin_dir_option
+def command(
+    manifest: Path,
+    model: str,
+    backend: str | None,
+    device: str | None,
+    shape: str | None,
+    inputs: tuple[str, ...],
+    function: str | None,
+    recordings: tuple[Path, ...],
+    keep_data: bool,
+    output: Path,
+    timeout: float,
+    iree_host_bin_dir: Path | None,
+) -> None:
+    """Write the profile of a model: with which sizes its dispatches run in real calls, and how often.
+
+    MANIFEST is the manifest or its folder. The model is compiled, and run under recording; or recordings of an
+    application that runs it are read. A manifest then says `shapes: {from: FILE}`.
+
+    \b
+      dispatchgen capture --model mlp --input 42x64xf32 -o profiles/mlp.json
+      dispatchgen capture --model mlp --recording app.ireereplay -o profiles/mlp.json
+    """
+    given = [name for name, value in (("--recording", recordings), ("--input", inputs), ("--shape", shape)) if value]
+    if len(given) > 1:
+        raise click.UsageError(f"{' and '.join(given)} exclude each other.")
+    suite = select(load_suite(manifest), [model], [] if backend is None else [backend])
+    suite = select_devices(suite, [] if device is None else [device])
+    _check_one_backend(suite)
+    devices = suite.backends[0].devices
+    if not devices and not recordings:
+        message = f"backend {suite.backends[0].name} has no devices in the manifest"
+        raise ManifestError(Problem(message, Place(str(suite.manifest)), "add one, or give --recording"))
+    from dispatchgen.profile.archive import write_kept
+    from dispatchgen.profile.store import write_profile
+    from dispatchgen.profile.summary import summary
+    from dispatchgen.workbench.capture import Wanted, capture
+
+    tools = find_tools(iree_host_bin_dir)
+    dump_replay = find_programs(["iree-dump-replay"], iree_host_bin_dir)["iree-dump-replay"]
+    recorder = Recorder(tools.iree_run_module, devices[0], timeout) if devices else None
+    wanted = Wanted(recordings, inputs, shape, function, keep_data)
+    captured = capture(tools, dump_replay, suite, wanted, recorder, timeout)
+    write_kept(output, captured.kept)
+    write_profile(output, captured.profile)
+    for note in captured.notes:
+        click.echo(f"note: {note}", err=True)
+    click.echo(f"wrote {output}", err=True)
+    for line in summary(captured.profile):
+        click.echo(line)
+
+
+def _check_one_backend(suite: Suite) -> None:
+    """Raises ManifestError where the options leave more than one backend."""
+    names = [each.name for each in suite.backends]
+    if len(names) > 1:
+        message = f"one backend is needed, and these are meant: {show_all(names)}"
+        raise ManifestError(Problem(message, Place(str(suite.manifest)), "--backend with one of them"))

@@ -1,0 +1,42 @@
+"""`dispatchgen merge-profiles`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dispatchgen.errors import DispatchgenError, Problem, ProfileError
+
+
+@click.command("merge-profiles")
+@click.argument("profiles", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PROFILE...")
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path), required=True, metavar="FILE", help="The profile to write."
+)
+def command(profiles: tuple[Path, ...], output: Path) -> None:
+    """Write one profile of the runs of several: how often each size was seen adds up.
+
+    They must be of one model with the same source, backend, flags and compiler.
+    """
+    from dispatchgen.profile.archive import read_kept, write_kept
+    from dispatchgen.profile.merge import merge_profiles
+    from dispatchgen.profile.store import read_profile, write_profile
+    from dispatchgen.profile.summary import summary
+
+    problems: list[Problem] = []
+    found = []
+    for path in profiles:
+        try:
+            found.append((path, read_profile(path)))
+        except DispatchgenError as error:
+            problems += error.problems
+    if problems:
+        raise ProfileError(*problems)
+    merged = merge_profiles(found)
+    kept = {key: data for path, profile in found for key, data in read_kept(path, profile).items()}
+    write_kept(output, kept)
+    write_profile(output, merged)
+    click.echo(f"wrote {output}", err=True)
+    for line in summary(merged):
+        click.echo(line)
