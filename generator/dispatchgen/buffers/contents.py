@@ -64,6 +64,7 @@ class Content:
     pieces: tuple[tuple[Piece, _Recipe], ...] = ()  #: In order; what no piece covers is zeros.
     given: Given | None = None  #: Replaces the pieces.
     note: str | None = field(default=None, compare=False)  #: Why it is not what was asked for.
+    source: str | None = field(default=None, compare=False)  #: What else holds it, for people.
 
     @property
     def pattern(self) -> bytes | None:
@@ -93,6 +94,9 @@ class Content:
         return b"".join([*parts, bytes(length - at)])
 
     def __str__(self) -> str:
+        return f"{self.source}: {self._words()}" if self.source else self._words()
+
+    def _words(self) -> str:
         if self.given is not None:
             return self.given.words
         texts = [_words(piece, recipe) for piece, recipe in self.pieces] or ["zeros"]

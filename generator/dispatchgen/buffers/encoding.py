@@ -42,6 +42,11 @@ def element_bits(element: str) -> int | None:
     return None
 
 
+def numpy_type(element: str) -> np.dtype[Any] | None:
+    """NumPy's type of an element, in the machine's byte order; None where it has none."""
+    return _NUMPY[element].newbyteorder("=") if element in _NUMPY else None
+
+
 def is_integer(element: str) -> bool:
     """Whether an element type holds integers."""
     return element == "index" or element.startswith("i")

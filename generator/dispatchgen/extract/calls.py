@@ -12,6 +12,7 @@ from dispatchgen.extract.names import numbered
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import Call
 from dispatchgen.extract.signature import Argument, signature, suggestion
+from dispatchgen.manifest.data_sections import is_in_file, item_of
 from dispatchgen.manifest.inputs import format_input
 from dispatchgen.manifest.names import make_label, nearest
 from dispatchgen.manifest.suite import Input, Model, Shape
@@ -37,13 +38,19 @@ def calls_of(program: Program, model: Model) -> tuple[Call, ...]:
                 problems += [Problem(p.message, place, p.hint) for p in found]
                 continue
             values = given if given is not None else [_from(argument) for argument in arguments]
+            files = _files(prefixes[entry] + shape.label, values)
             calls.append(
                 Call(
                     name=prefixes[entry] + shape.label,
                     function=entry,
                     shape=shape.label,
                     symbols=dict(shape.symbols),
-                    inputs=tuple(str(inputs.bind(value, shape)) for value in values),
+                    inputs=tuple(
+                        str(replace(inputs.bind(value, shape), file=files.get(index)))
+                        for index, value in enumerate(values)
+                    ),
+                    fills={index: item_of(value.fill) for index, value in enumerate(values) if value.fill is not None},
+                    files=tuple(files.values()),
                     overrides=_overrides(model, shape),
                     symbolic=_symbolic(values) if shape.symbols else (),
                 )
@@ -94,6 +101,11 @@ def _inputs(model: Model, entry: str) -> Sequence[Input] | None:
     if entry in model.inputs:
         return model.inputs[entry]
     return model.inputs.get(None)
+
+
+def _files(call: str, values: Sequence[Input]) -> dict[int, str]:
+    """The names of the files that hold inputs of a call, by number."""
+    return {index: f"{call}.input{index}.bin" for index, value in enumerate(values) if is_in_file(value.fill)}
 
 
 def _overrides(model: Model, shape: Shape) -> dict[str, int]:

@@ -8,13 +8,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
+from dispatchgen.buffers.contents import Content
 from dispatchgen.errors import ModelError, Place, Problem, ShapeError
 from dispatchgen.extract import emit, names
 from dispatchgen.extract.buffer import archive_bytes
+from dispatchgen.extract.data import DataPlan, Held, Origins, held_by
 from dispatchgen.extract.evaluate import Trace, evaluate, evaluate_initializers
 from dispatchgen.extract.evaluator import Dispatched
 from dispatchgen.extract.interface import interface_of
-from dispatchgen.extract.layout import Layout, layout_of
+from dispatchgen.extract.layout import Layout, archived, layout_of
 from dispatchgen.extract.parameterized import AnySize, any_size
 from dispatchgen.extract.program import Export, Program
 from dispatchgen.extract.read_backs import ReadBacks
@@ -30,7 +32,7 @@ from dispatchgen.extract.schema import (
     Skipped,
 )
 from dispatchgen.extract.sizes import Sizes, sizes_of
-from dispatchgen.extract.values import HostValue, Unknown
+from dispatchgen.extract.values import HostValue, Origin, Unknown
 from dispatchgen.iree.types import scalar_type
 from dispatchgen.manifest.suite import STATIC
 
@@ -46,6 +48,8 @@ class _Found:
 
     export: Export
     counts: dict[Sizes, Counter[str]] = field(default_factory=dict)  #: Per sizes: how often, by call.
+    #: Per sizes and call: where inputs hold what the bindings of the first run hold.
+    origins: dict[Sizes, dict[str, tuple[Origin | None, ...]]] = field(default_factory=dict)
     skipped: dict[str, list[str]] = field(default_factory=dict)  #: Reason -> calls.
     uncounted: dict[str, list[str]] = field(default_factory=dict)  #: Reason -> calls.
     omitted: dict[str, Omitted] = field(default_factory=dict)  #: By call.
@@ -80,6 +84,8 @@ class Extraction:
 
     lock: BackendDispatches
     read_backs: tuple[str, ...]  #: Names of what the calls read back from the device.
+    held: Held  #: What bindings and inputs hold.
+    _layouts: Mapping[str, Layout]  #: By dispatch.
     _program: Program
     _found: Mapping[Key, _Found]
     _any_size: Mapping[str, AnySize]
@@ -90,7 +96,7 @@ class Extraction:
             found = self._found[dispatch.executable, dispatch.export]
             assert found.device is not None
             device = self._program.devices[found.device]
-            layout, sizes = _layout(dispatch), self._any_size.get(dispatch.name)
+            layout, sizes = self._layouts[dispatch.name], self._any_size.get(dispatch.name)
             yield (
                 dispatch.name,
                 emit.benchmark_module(found.export, dispatch.name, device, layout, dispatch.benchmarks, sizes),
@@ -98,12 +104,7 @@ class Extraction:
 
     def archive(self, dispatch: Dispatch) -> bytes | None:
         """The file with the data of a dispatch that lies beside its benchmark module; None: there is none."""
-        return archive_bytes(_layout(dispatch)) if dispatch.archive else None
-
-
-def _layout(dispatch: Dispatch) -> Layout:
-    """Where the bindings of a dispatch lie in the buffer of its module, and what they hold."""
-    return layout_of(dispatch.written, dispatch.benchmarks)
+        return archive_bytes(self._layouts[dispatch.name]) if dispatch.archive else None
 
 
 def extract(
@@ -112,6 +113,7 @@ def extract(
     backend: str,
     previous: BackendDispatches | None = None,
     recorded: Mapping[str, Recorded] | None = None,
+    data: DataPlan | None = None,
 ) -> Extraction:
     """Finds every dispatch of a model on a backend, at every call.
 
@@ -121,9 +123,11 @@ def extract(
       backend: Id of the backend.
       previous: What an earlier extraction found: its names are kept.
       recorded: The sizes of the calls that are not run, by the name of the call.
+      data: What bindings hold besides what the calls say; None: zeros.
 
     Raises:
-      ModelError: the program does not have the function of a call, or the call's inputs do not fit it.
+      ModelError: the program does not have the function of a call, or the call's inputs do not fit it, or data do not
+        fit what they fill.
       ShapeError: the program itself rejects the shape of a call.
     """
     found = {key: _Found(export) for key, export in program.exports.items()}
@@ -139,6 +143,9 @@ def extract(
     usable = {key: each for key, each in found.items() if each.counts}
     dispatches = list(_dispatches(program, usable, calls, previous))
     sizes = any_size(program, run, dispatches)
+    held = held_by([_with_kernel(dispatch, usable) for dispatch in dispatches], calls, data or DataPlan())
+    layouts = {each.name: layout_of(each.written, each.benchmarks, held.bindings.get(each.name)) for each in dispatches}
+    dispatches = [_with_data(each, held.bindings.get(each.name, {}), layouts[each.name]) for each in dispatches]
     lock = BackendDispatches(
         backend=backend,
         dispatches=tuple(_with_functions(dispatch, sizes.get(dispatch.name)) for dispatch in dispatches),
@@ -148,7 +155,24 @@ def extract(
         ),
         uncounted=tuple(chain.from_iterable(_not_known(each, each.uncounted) for each in found.values())),
     )
-    return Extraction(lock, read_backs.names, program, usable, sizes)
+    return Extraction(lock, read_backs.names, held, layouts, program, usable, sizes)
+
+
+def _with_kernel(dispatch: Dispatch, found: Mapping[Key, _Found]) -> tuple[Dispatch, Export, Origins]:
+    """A dispatch, what it runs, and where inputs hold what its bindings hold."""
+    each = found[dispatch.executable, dispatch.export]
+    return dispatch, each.export, each.origins
+
+
+def _with_data(dispatch: Dispatch, contents: Mapping[str, Sequence[Content]], layout: Layout) -> Dispatch:
+    """A dispatch that says what its bindings hold: its own, and of its benchmarks."""
+
+    def words(benchmark: Benchmark) -> tuple[str, ...]:
+        held = contents.get(benchmark.name, ())
+        return tuple(map(str, held)) if any(str(content) != "zeros" for content in held) else ()
+
+    benchmarks = tuple(each.model_copy(update={"data": words(each)}) for each in dispatch.benchmarks)
+    return dispatch.model_copy(update={"benchmarks": benchmarks, "archive": any(archived(layout))})
 
 
 def _with_functions(dispatch: Dispatch, any_size: AnySize | None) -> Dispatch:
@@ -229,6 +253,7 @@ def _record(program: Program, found: Mapping[Key, _Found], call: str, trace: Tra
             each.skip(sizes.reason, name)
         else:
             each.add(sizes, name)
+            each.origins.setdefault(sizes, {}).setdefault(name, dispatched.origins)
     for stop in trace.stops:
         if stop.initializer and not with_initializers:
             continue

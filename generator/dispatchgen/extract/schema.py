@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from dispatchgen.manifest.data_sections import FillItem
+
 #: What stands for a call in `Benchmark.counts` and `Skipped.calls` for what runs once, when the module is loaded.
 INITIALIZER = "initializer"
 
@@ -29,6 +31,7 @@ class Benchmark(Data):
         "the model has several entry functions), or `initializer` for what runs once when the module is loaded. Null: "
         "it runs, but how often cannot be told; `uncounted` says why."
     )
+    data: tuple[str, ...] = Field(default=(), description="In words, what each binding holds; empty: zeros.")
 
 
 class Parameterized(Data):
@@ -89,6 +92,10 @@ class Call(Data):
     inputs: tuple[str, ...] = Field(description="Values of `--input=`, in order.")
     overrides: dict[str, int] = Field(
         default={}, description="Sizes that only the device computes, by the name of what computes them."
+    )
+    fills: dict[int, FillItem] = Field(
+        default={},
+        description="What inputs hold, by their number, where that is no values: as the manifest has it.",
     )
     files: tuple[str, ...] = Field(
         default=(),

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field, PlainValidator, Tag, WithJsonSchema, model_validator
 
 from dispatchgen.manifest.fields import Section, Text, by_kind, require
-from dispatchgen.manifest.fills import File, Fill, Random, Recorded, Splat, Zeros
+from dispatchgen.manifest.fills import BindingFill, DataSettings, File, Fill, Random, Recorded, Splat, Zeros
 from dispatchgen.manifest.names import show
 
 #: Fills that are a word.
@@ -108,6 +108,11 @@ def item_of(fill: Fill) -> int | float | str | FillSection:
     return next(word for word, meaning in WORDS.items() if meaning == fill)
 
 
+def is_in_file(fill: Fill | None) -> bool:
+    """Whether an input of a whole model that holds this is given as a file."""
+    return isinstance(fill, Random | File)
+
+
 class DataSection(Section):
     """What the buffers of a model's dispatches hold; without it, zeros.
 
@@ -122,3 +127,21 @@ class DataSection(Section):
         description="What single bindings hold: by dispatch (its stable name, its operation, or a pattern with `*`, "
         "`?` and `[...]`), then by ordinal, counted from 0. Of several that name one binding the last counts.",
     )
+
+    @property
+    def settings(self) -> DataSettings:
+        """What the section means."""
+        bindings = (
+            BindingFill(dispatch, int(ordinal), fill_of(item))
+            for dispatch, items in self.bindings.items()
+            for ordinal, item in items.items()
+        )
+        return DataSettings(fill_of(self.default), tuple(bindings))
+
+
+def section_of(settings: DataSettings) -> DataSection:
+    """The section that means this."""
+    bindings: dict[str, dict[str, FillItem]] = {}
+    for each in settings.bindings:
+        bindings.setdefault(each.dispatch, {})[str(each.binding)] = item_of(each.fill)
+    return DataSection(default=item_of(settings.default), bindings=bindings)

@@ -19,7 +19,11 @@ def resolve_data(checks: Checks, path: Path_, section: DataSection) -> DataSetti
         for ordinal, item in fills.items():
             fill = _checked(checks, (*path, "bindings", dispatch, ordinal), item)
             bindings.append(BindingFill(dispatch, int(ordinal), fill, lines.get(ordinal)))
-    return DataSettings(_checked(checks, (*path, "default"), section.default), tuple(bindings))
+    default = fill_of(section.default)
+    if isinstance(default, File):
+        message = "a file is for one binding, or for an input"
+        checks.add((*path, "default"), message, "`bindings: {DISPATCH: {ORDINAL: {file: ...}}}`")
+    return DataSettings(default, tuple(bindings))
 
 
 def resolve_inputs(checks: Checks, path: Path_, section: ModelSection) -> dict[str | None, tuple[Input, ...]]:

@@ -124,7 +124,7 @@ class TypedInput(Section):
     ) = Field(
         default=None,
         description="The values: one for all elements, or a list of all of them in row-major order. A text is a "
-        "symbol, or `zeros`, `random` or `recorded`; a mapping tells of random numbers or a file. Default: zeros. "
+        "symbol, or `zeros` or `random`; a mapping tells of random numbers or a file. Default: zeros. "
         "[What buffers hold](data.md).",
     )
 
@@ -134,6 +134,8 @@ class TypedInput(Section):
             result = make_input(self.type, None)
             if result.dims is None:
                 raise ValueError("a scalar needs a number: only tensors are filled")
+            if self.data == "recorded":
+                raise ValueError("`recorded` is for bindings, under the model's `data`")
             return replace(result, fill=fill_of(self.data))
         values = self.data if isinstance(self.data, list) or self.data is None else [self.data]
         return make_input(self.type, values)
