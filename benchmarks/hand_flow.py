@@ -213,7 +213,7 @@ def write_results(measurements: dict[str, list[Measurement]], path: Path) -> Non
     result = {
         "target_ratio": TARGET_RATIO,
         "unit": "CPU seconds, user and system",
-        "machine": {"cpu": _cpu_name(), "cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}"},
+        "machine": {"cpu": cpu_name(), "cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}"},
         "versions": {
             "python": platform.python_version(),
             **{name: version(name) for name in ("iree-base-compiler", "onnx", "magika")},
@@ -225,7 +225,7 @@ def write_results(measurements: dict[str, list[Measurement]], path: Path) -> Non
     path.write_text(json.dumps(result, indent=2) + "\n")
 
 
-def _cpu_name() -> str:
+def cpu_name() -> str:
     """The processor's name where Linux tells it, else its architecture."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
