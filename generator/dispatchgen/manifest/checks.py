@@ -53,6 +53,11 @@ class Checks:
         allow = self.manifest.allow_outside
         return self.or_problem(path, lambda: sources.checked_suite_path(text, self.root, allow_outside=allow), text)
 
+    def place(self, path: Path_, text: str) -> str:
+        """The path of a file that may not be there yet, written as `text` at `path`, made plain."""
+        allow = self.manifest.allow_outside
+        return self.or_problem(path, lambda: sources.checked_suite_place(text, self.root, allow_outside=allow), text)
+
     def folder(self, path: Path_, text: str) -> tuple[str, ...]:
         """The plain paths of the files in a folder of the suite, written as `text` at `path`."""
         allow, nothing = self.manifest.allow_outside, tuple[str, ...]()

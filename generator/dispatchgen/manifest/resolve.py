@@ -234,8 +234,9 @@ class Resolver(Checks):
         found = expand_shapes(section.shapes, list(symbols), has_inputs=bool(inputs))
         for problem in found.problems:
             self.add((*path, "shapes", *problem.path), problem.message, problem.hint, at_key=problem.at_key)
+        # `dispatchgen capture` reads the manifest before it writes them.
         profiles = tuple(
-            replace(profile, file=self.file((*path, "shapes", *where), profile.file))
+            replace(profile, file=self.place((*path, "shapes", *where), profile.file))
             for where, profile in zip(found.files, found.profiles, strict=True)
         )
         for value in every if not found.problems else []:

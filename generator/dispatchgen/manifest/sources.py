@@ -74,6 +74,14 @@ def checked_suite_path(path: str, root: Path, *, allow_outside: bool) -> str:
     return plain
 
 
+def checked_suite_place(path: str, root: Path, *, allow_outside: bool) -> str:
+    """`path` made plain, once it is known not to leave `root`; whether there is a file is not asked.
+
+    Raises SourceProblem.
+    """
+    return _inside(path, root, allow_outside)
+
+
 def checked_suite_folder(path: str, root: Path, *, allow_outside: bool) -> tuple[str, ...]:
     """The files in the folder at `path`, sorted, as plain paths; not those whose names begin with a dot.
 
