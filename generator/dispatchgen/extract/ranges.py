@@ -202,24 +202,21 @@ def numbers(found: Sequence[Symbol], fixed: Mapping[str, int]) -> tuple[Number, 
       fixed: Sizes of symbols that are given.
 
     Raises:
-      ModelError: no number fits all that is stated, or an upper end is not; of each symbol.
+      ModelError: no number fits all that is stated, or no upper end is stated; of every symbol.
     """
     groups: dict[str, list[Symbol]] = {}
     for symbol in found:
         groups.setdefault(symbol.number, []).append(symbol)
-    result, problems = [], []
-    for group in groups.values():
-        number = _number(group, fixed)
-        if isinstance(number, Problem):
-            problems.append(number)
-        else:
-            result.append(number)
+    result = [Number(tuple(group), _choices(group, fixed)) for group in groups.values()]
+    problems = [_contradiction(number.symbols, fixed) for number in result if not number.choices]
+    problems += _unbounded([number.symbols[0] for number in result if not number.is_bounded], fixed)
     if problems:
         raise ModelError(*problems)
     return tuple(result)
 
 
-def _number(group: Sequence[Symbol], fixed: Mapping[str, int]) -> Number | Problem:
+def _choices(group: Sequence[Symbol], fixed: Mapping[str, int]) -> tuple[range, ...]:
+    """What a number can be, from all that is stated of the symbols that are made from it."""
     choices: tuple[range, ...] = (_ANY,)
     for symbol in group:
         given = [(range(fixed[symbol.name], fixed[symbol.name] + 1),)] if symbol.name in fixed else []
@@ -227,15 +224,15 @@ def _number(group: Sequence[Symbol], fixed: Mapping[str, int]) -> Number | Probl
             possible = (preimage(each, symbol.scale, symbol.offset) for each in alternatives)
             pairs = itertools.product(choices, possible)
             choices = tuple(dict.fromkeys(each for a, b in pairs if (each := intersection(a, b))))
-    number = Number(tuple(group), choices)
-    if not choices:
-        return _contradiction(group, fixed)
-    if not number.is_bounded:
-        first = group[0]
-        sites = f" ({', '.join(map(str, first.sites))})" if first.sites else ""
-        message = f"no range is stated for the symbol {show(first.name)}{sites}: it needs a size"
-        return Problem(message, hint=f"`shapes: {{auto: 8, {first.name}: 1}}`")
-    return number
+    return choices
+
+
+def _unbounded(symbols: Sequence[Symbol], fixed: Mapping[str, int]) -> Iterator[Problem]:
+    sizes = [f"{name}: {size}" for name, size in {**fixed, **{symbol.name: 1 for symbol in symbols}}.items()]
+    for symbol in symbols:
+        sites = f" ({', '.join(map(str, symbol.sites))})" if symbol.sites else ""
+        message = f"no range is stated for the symbol {show(symbol.name)}{sites}: it needs a size"
+        yield Problem(message, hint=f"`shapes: {{auto: 8, {', '.join(sizes)}}}`")
 
 
 def _contradiction(group: Sequence[Symbol], fixed: Mapping[str, int]) -> Problem:
