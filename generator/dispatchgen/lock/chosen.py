@@ -10,7 +10,8 @@ from dispatchgen.extract.choose import Statement, choose, merged, statement, wit
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.source_dims import source_dims
 from dispatchgen.iree.ir import read_module
-from dispatchgen.manifest.suite import Model
+from dispatchgen.lock.schema import Lock
+from dispatchgen.manifest.suite import Model, Shape
 
 
 def with_chosen_shapes(model: Model, source: Path, configured: Mapping[str, Path], compiler: str) -> Model:
@@ -28,6 +29,23 @@ def with_chosen_shapes(model: Model, source: Path, configured: Mapping[str, Path
     stated = read_statement(model, source, configured, compiler)
     with read_module(next(iter(configured.values())), compiler) as module:
         shapes = choose(Program(module), model, stated, model.auto)
+    return replace(with_inputs(model, stated), shapes=(*model.shapes, *shapes))
+
+
+def with_locked_shapes(program: Program, model: Model, source: Path, lock: Lock | None) -> Model:
+    """The same where the shapes that the lock has are chosen, if it has one: `program` is of one of the backends.
+
+    Raises ModelError: as `choose` does.
+    """
+    if model.auto is None:
+        return model
+    stated = statement(program, model, source_dims(source, model.source.format))
+    names = {symbol.name for symbol in stated.symbols}
+    calls = [call for call in lock.calls if call.symbols.keys() == names] if lock is not None else []
+    locked = {call.shape: Shape(call.shape, call.symbols) for call in calls}
+    listed = {shape.label for shape in model.shapes}
+    chosen = tuple(shape for shape in locked.values() if shape.label not in listed)
+    shapes = chosen or choose(program, model, stated, model.auto)
     return replace(with_inputs(model, stated), shapes=(*model.shapes, *shapes))
 
 
