@@ -23,8 +23,8 @@ def contents(kind: DataKind, export: Export, benchmark: Benchmark) -> tuple[Cont
     if kind == "zeros":
         return (ZEROS,) * len(benchmark.bindings)
     kernel = _kernel(export)
-    restricted = uses.bounds(kernel)
     constants = [value for _, value in benchmark.constants]
+    restricted = uses.bounds(kernel, constants)
 
     def pieces(ordinal: int) -> list[Piece]:
         found = elements.pieces(kernel, ordinal, constants)

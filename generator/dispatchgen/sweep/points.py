@@ -10,7 +10,7 @@ from dispatchgen.extract.calls import calls_of
 from dispatchgen.extract.extraction import extract
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import BackendDispatches, Benchmark, Dispatch, Skipped
-from dispatchgen.manifest.suite import Input, Model, Selector, Shape
+from dispatchgen.manifest.suite import Model, Selector, Shape
 from dispatchgen.selection.select import select_dispatches
 
 #: How many points that the program rejects are told of where it rejects all.
@@ -83,13 +83,10 @@ def evaluate_points(
 
 
 def _at(model: Model, shape: Shape) -> Model:
-    """A model with one shape. What inputs of other sizes hold is left out: it is of the manifest's shapes."""
-
-    def without_fill(input_: Input) -> Input:
-        has_symbol = any(isinstance(dim, str) for dim in input_.dims or ())
-        return replace(input_, fill=None) if has_symbol else input_
-
-    inputs = {name: tuple(map(without_fill, of_function)) for name, of_function in model.inputs.items()}
+    """A model with one shape, whose inputs hold nothing that the manifest fills them with: a sweep has its own data."""
+    inputs = {
+        name: tuple(replace(input_, fill=None) for input_ in of_function) for name, of_function in model.inputs.items()
+    }
     return replace(model, shapes=(shape,), auto=None, profiles=(), inputs=inputs)
 
 
