@@ -30,10 +30,10 @@ SUBSTITUTE_SITE = "substitute-site-packages"
 IMPORTER_SITE = "import-site-packages"
 
 #: What dispatchgen imports, besides IREE's bindings.
-DISPATCHGEN_NEEDS = ("click", "jinja2", "pydantic", "pyyaml", "rich")
-#: What it imports besides where it reads objects, where it compares what kernels write, and where it makes data. Apart,
-#: since each file of `SITE` counts in each extraction. IREE's runtime, which writes archives, goes with them.
-SUBSTITUTE_NEEDS = ("numpy", "pyelftools")
+DISPATCHGEN_NEEDS = ("click", "jinja2", "numpy", "pydantic", "pyyaml", "rich")
+#: What it imports besides where it reads objects. Apart, since each file of `SITE` counts in each extraction. IREE's
+#: runtime, which writes archives of data, goes with it.
+SUBSTITUTE_NEEDS = ("pyelftools",)
 _RUNTIME_NEEDS = ("runtime", "_runtime", "_runtime_libs")
 #: What `iree.compiler.tools.import_onnx` imports, besides IREE's bindings.
 IMPORTER_NEEDS = ("onnx", "numpy")

@@ -108,7 +108,7 @@ def _add_extract_action(ctx, tools, title, configured, index, outputs, drift):
         arguments = [args],
         inputs = depset(
             [configured, ctx.file.lock, listing] + ctx.files.data,
-            # Data are made with packages that else only substitutes need.
+            # IREE's runtime, which writes archives, is among what substitutes need.
             transitive = [tools.dispatchgen_files, tools.compile_files] + ([tools.substitute_files] if has_data else []),
         ),
         outputs = outputs,

@@ -88,6 +88,9 @@ filegroup(
             "python/**/lib-dynload/_tkinter*",
             "python/**/lib-dynload/readline*",
             "python/**/lib-dynload/xx*",
+            # Large, and nothing of them is imported.
+            "site-packages/numpy/distutils/**",
+            "site-packages/numpy/f2py/**",
             # What no action and no `.update` runs.
             "site-packages/dispatchgen/buildtree/**",
             "site-packages/dispatchgen/genrules/**",
@@ -112,9 +115,6 @@ filegroup(
         exclude = [
             "**/test/**",
             "**/tests/**",
-            # Large, and nothing of them is imported.
-            "substitute-site-packages/numpy/distutils/**",
-            "substitute-site-packages/numpy/f2py/**",
         ],
     ),
 )

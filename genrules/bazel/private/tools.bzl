@@ -155,7 +155,7 @@ iree_tools_repository() makes of an installed IREE; or the one in their attribut
             executable = True,
         ),
         "substitute_data": attr.label_list(
-            doc = "Files that dispatchgen needs besides for substitutions and for data: packages that read objects, numpy, IREE's runtime.",
+            doc = "Files that dispatchgen needs besides for substitutions and for data: a package that reads objects, and IREE's runtime.",
             allow_files = True,
             cfg = "exec",
         ),
