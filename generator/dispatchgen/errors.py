@@ -67,6 +67,10 @@ class ShapeError(ModelError):
     """The program itself rejects the input shapes it was given."""
 
 
+class DataError(ModelError):
+    """What buffers are to hold cannot be read, or does not fit them."""
+
+
 class SubstitutionError(DispatchgenError):
     """A substitute does not fit what it is to replace, or there is nothing for it to replace."""
 

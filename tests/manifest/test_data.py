@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dispatchgen.manifest.data_sections import fill_of, item_of
+from dispatchgen.manifest.data_sections import fill_of, item_of, section_of
 from dispatchgen.manifest.fills import BindingFill, DataSettings, File, Fill, Random, Recorded, Splat, Zeros
 from dispatchgen.manifest.load import load_suite
 from dispatchgen.manifest.suite import Model
@@ -48,8 +49,12 @@ def test_nothing_said_is_zeros(model: Callable[[str], Model]) -> None:
     ],
 )
 def test_fills(model: Callable[[str], Model], text: str, fill: Fill) -> None:
-    data = model(f"    data: {{default: {text}, bindings: {{'gather_*': {{0: {text}, 12: zeros}}}}}}\n").data
-    assert data.default == fill
+    default = "zeros" if isinstance(fill, File) else text
+    data = model(f"    data: {{default: {default}, bindings: {{'gather_*': {{0: {text}, 12: zeros}}}}}}\n").data
+    assert data.default == (Zeros() if isinstance(fill, File) else fill)
+    assert section_of(data).settings == replace(
+        data, bindings=tuple(replace(each, line=None) for each in data.bindings)
+    )
     assert data.bindings == (BindingFill("gather_*", 0, fill, 5), BindingFill("gather_*", 12, Zeros(), 5))
     assert fill_of(item_of(fill)) == fill
 

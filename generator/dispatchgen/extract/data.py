@@ -11,7 +11,7 @@ from functools import cache
 from dispatchgen.buffers import elements, uses
 from dispatchgen.buffers.contents import ZEROS, Content, Given, Piece, check_given, filled
 from dispatchgen.buffers.encoding import Numbers, decode, element_bits
-from dispatchgen.errors import DispatchgenError, ModelError, Place, Problem
+from dispatchgen.errors import DataError, Place, Problem
 from dispatchgen.extract import inputs
 from dispatchgen.extract.inputs import ConcreteInput
 from dispatchgen.extract.npy import given
@@ -22,7 +22,6 @@ from dispatchgen.extract.values import Origin
 from dispatchgen.iree import ir
 from dispatchgen.manifest.data_sections import fill_of
 from dispatchgen.manifest.fills import BindingFill, DataSettings, File, Fill, Recorded, Splat, Zeros
-from dispatchgen.manifest.names import nearest, show
 
 #: Where inputs held what the bindings of a dispatch held, by sizes and call: of the first run at each.
 Origins = Mapping[Sizes, Mapping[str, tuple[Origin | None, ...]]]
@@ -51,8 +50,9 @@ class DataPlan:
 class Held:
     """What everything holds."""
 
-    bindings: Mapping[str, Mapping[str, tuple[Content, ...]]]  #: By dispatch and benchmark; a dispatch left out: zeros.
-    files: Mapping[str, bytes]  #: Of inputs, by the names that `Call.files` has.
+    #: By dispatch and benchmark; a dispatch that is left out holds zeros.
+    bindings: Mapping[str, Mapping[str, tuple[Content, ...]]] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)  #: Of inputs, by the names that `Call.files` has.
     unused: tuple[BindingFill, ...] = ()  #: Fills that name no dispatch.
 
 
@@ -68,7 +68,7 @@ class _Dispatch:
 def held_by(dispatches: Iterable[tuple[Dispatch, Export, Origins]], calls: Sequence[Call], plan: DataPlan) -> Held:
     """What all bindings and inputs hold.
 
-    Raises ModelError with all that is wrong: a file that cannot be read or does not fit, numbers that an element type
+    Raises DataError with all that is wrong: a file that cannot be read or does not fit, numbers that an element type
     cannot hold, positions out of bounds, a binding that a dispatch does not have.
     """
     known = [_Dispatch(lock, _kernel(export), origins) for lock, export, origins in dispatches]
@@ -109,7 +109,7 @@ class _Resolver:
             if own or of_inputs or self.plan.settings.default != Zeros()
         }
         if self.problems:
-            raise ModelError(*self.problems)
+            raise DataError(*self.problems)
         return Held(bindings, dict(self._files(of_inputs)), self._unused())
 
     # Inputs.
@@ -247,21 +247,6 @@ class _Resolver:
 
     def _add(self, message: str, key: str) -> None:
         self.problems[Problem(message, Place(key=key))] = None
-
-
-def unused_fills(fills: Sequence[BindingFill], dispatches: Iterable[Dispatch]) -> DispatchgenError:
-    """The error of fills that name no dispatch; `dispatches` are those that there are."""
-    names = [name for dispatch in dispatches for name in (dispatch.name, dispatch.operation)]
-    return ModelError(
-        *(
-            Problem(
-                f"data: no dispatch is named {show(fill.dispatch)}",
-                Place(key=_key(fill)),
-                nearest(fill.dispatch, names),
-            )
-            for fill in fills
-        )
-    )
 
 
 def _key(fill: BindingFill) -> str:

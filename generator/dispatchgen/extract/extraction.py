@@ -123,7 +123,7 @@ def extract(
       backend: Id of the backend.
       previous: What an earlier extraction found: its names are kept.
       recorded: The sizes of the calls that are not run, by the name of the call.
-      data: What bindings hold besides what the calls say; None: zeros.
+      data: What bindings hold besides what the inputs of the calls do; None: all hold zeros.
 
     Raises:
       ModelError: the program does not have the function of a call, or the call's inputs do not fit it, or data do not
@@ -143,7 +143,9 @@ def extract(
     usable = {key: each for key, each in found.items() if each.counts}
     dispatches = list(_dispatches(program, usable, calls, previous))
     sizes = any_size(program, run, dispatches)
-    held = held_by([_with_kernel(dispatch, usable) for dispatch in dispatches], calls, data or DataPlan())
+    held = Held()
+    if data is not None:
+        held = held_by([_with_kernel(dispatch, usable) for dispatch in dispatches], calls, data)
     layouts = {each.name: layout_of(each.written, each.benchmarks, held.bindings.get(each.name)) for each in dispatches}
     dispatches = [_with_data(each, held.bindings.get(each.name, {}), layouts[each.name]) for each in dispatches]
     lock = BackendDispatches(

@@ -8,13 +8,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dispatchgen.errors import DispatchgenError, ModelError, Place, Problem
-from dispatchgen.extract.schema import BackendDispatches, Call
+from dispatchgen.errors import DataError, DispatchgenError, ModelError, Place, Problem
+from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
 from dispatchgen.files import sha256_of, work_folder
 from dispatchgen.iree.configure import DEFAULT_TIMEOUT, configure, import_source, source_path
 from dispatchgen.iree.tools import CompilerTools
 from dispatchgen.lock.profiles import profile_calls, profile_digests, read_profiles, recorded_sizes
 from dispatchgen.lock.schema import Lock, MadeFrom
+from dispatchgen.manifest.data_sections import section_of
+from dispatchgen.manifest.fills import BindingFill, DataSettings
 from dispatchgen.manifest.names import nearest, show, show_all
 from dispatchgen.manifest.suite import Backend, Model, Suite
 from dispatchgen.profile.schema import Profile
@@ -58,6 +60,8 @@ def settings_digest(model: Model, backend: Backend) -> str:
         data["auto"] = [model.auto.limit, sorted(model.auto.symbols.items())]
     if model.profiles:
         data["profiles"] = [[each.file, each.label, each.top] for each in model.profiles]
+    if model.data != DataSettings():
+        data["data"] = section_of(model.data).model_dump(mode="json", exclude_defaults=True)
     if model.overrides:
         data["overrides"] = sorted(model.overrides.items())
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
@@ -80,6 +84,7 @@ def make_lock(
     calls: dict[str, tuple[Call, ...]] = {}
     locks: dict[str, BackendDispatches] = {}
     read_backs: set[str] = set()
+    unused: list[tuple[BindingFill, ...]] = []
     errors: list[DispatchgenError] = []
     with work_folder() as folder:
         configured = _configured(tools, suite, model, folder, timeout, errors)
@@ -87,20 +92,23 @@ def make_lock(
         for backend, path in configured.items():
             before = None if previous is None else previous.backends.get(backend)
             try:
-                found = _dispatches(path, model, suite.backend(backend), before, tools, profiles)
+                found = _dispatches(path, model, suite.backend(backend), before, tools, profiles, suite.root)
             except DispatchgenError as error:
                 errors.append(error)
                 continue
             calls[backend], locks[backend] = found.calls, found.lock
             read_backs.update(found.read_backs)
+            unused.append(found.unused)
     raise_all(errors)
     _check_calls(suite, model, calls)
     _check_overrides(suite, model, read_backs)
+    _check_fills(suite, model, unused, [dispatch for lock in locks.values() for dispatch in lock.dispatches])
     return Lock(
         model=model.id,
         made_from=origin,
         entry=model.entry,
         files=model.data_files,
+        data=section_of(model.data),
         calls=next(iter(calls.values()), ()),
         backends=locks,
     )
@@ -142,6 +150,7 @@ class _Found:
     calls: tuple[Call, ...]
     lock: BackendDispatches
     read_backs: tuple[str, ...]
+    unused: tuple[BindingFill, ...]  #: What names no dispatch.
 
 
 def _dispatches(
@@ -151,6 +160,7 @@ def _dispatches(
     previous: BackendDispatches | None,
     tools: CompilerTools,
     profiles: Mapping[str, Profile],
+    root: Path,
 ) -> _Found:
     """The calls of a model and its dispatches on a backend, from its configured module."""
     # Imported here: the bindings take a tenth of a second, and whoever only reads locks does not need them.
@@ -158,12 +168,14 @@ def _dispatches(
     from dispatchgen.extract.extraction import extract
     from dispatchgen.extract.program import Program
     from dispatchgen.iree.ir import read_module
+    from dispatchgen.lock.data import data_plan
 
     with read_module(configured, tools.compiler_version) as module:
         program = Program(module)
         calls = (*calls_of(program, model), *profile_calls(model))
         recorded = recorded_sizes(program, model, backend, profiles, tools.compiler_version)
-        extraction = extract(program, calls, backend.id, previous, recorded)
+        data = data_plan(model.data, root)
+        extraction = extract(program, calls, backend.id, previous, recorded, data)
     lock = extraction.lock
     if not lock.dispatches and not lock.skipped:
         raise ModelError(
@@ -173,7 +185,7 @@ def _dispatches(
                 hint="give it work that depends on its inputs",
             )
         )
-    return _Found(calls, lock, extraction.read_backs)
+    return _Found(calls, lock, extraction.read_backs, extraction.held.unused)
 
 
 def _check_overrides(suite: Suite, model: Model, read_backs: Collection[str]) -> None:
@@ -191,6 +203,29 @@ def _check_overrides(suite: Suite, model: Model, read_backs: Collection[str]) ->
     ]
     if problems:
         raise ModelError(*problems)
+
+
+def _check_fills(
+    suite: Suite, model: Model, unused: Sequence[Collection[BindingFill]], dispatches: Collection[Dispatch]
+) -> None:
+    """Raises DataError for fills that name a dispatch on no backend.
+
+    Args:
+      unused: Those that name none, on each backend.
+      dispatches: All that there are.
+    """
+    names = sorted({name for dispatch in dispatches for name in (dispatch.name, dispatch.operation)})
+    problems = [
+        Problem(
+            f"model {model.name}: there is no dispatch {show(fill.dispatch)} to hold data",
+            Place(str(suite.manifest), fill.line or model.line),
+            nearest(fill.dispatch, names) or "`dispatchgen lock` lists the dispatches",
+        )
+        for fill in model.data.bindings
+        if unused and all(fill in each for each in unused)
+    ]
+    if problems:
+        raise DataError(*problems)
 
 
 def _check_calls(suite: Suite, model: Model, calls: dict[str, tuple[Call, ...]]) -> None:

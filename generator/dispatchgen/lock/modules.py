@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from dispatchgen.errors import CheckFailed, LockError, ModelError, Place, Problem
+from dispatchgen.errors import CheckFailed, DataError, LockError, ModelError, Place, Problem
 from dispatchgen.extract.extraction import Extraction, extract
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
@@ -16,6 +16,7 @@ from dispatchgen.iree import ir
 from dispatchgen.iree.tools import compiler_version, other_build_note
 from dispatchgen.lock import drift
 from dispatchgen.lock.compare import Difference, added_functions, compare
+from dispatchgen.lock.data import data_plan
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import generate_command, read_lock, renew_command
 from dispatchgen.manifest.suite import Drift
@@ -77,7 +78,7 @@ def write_modules(step: Step) -> list[str]:
             raise CheckFailed(Problem("\n".join(lines), Place(str(step.lock_path)), step.renew_command))
         modules = dict(extraction.modules())
         archives = {each.name: extraction.archive(each) for each in extraction.lock.dispatches}
-    notes = _write(step, lock, locked, extraction.lock, modules, archives, difference)
+    notes = _write(step, lock, locked, extraction.lock, modules, archives, extraction.held.files, difference)
     version = other_build_note(compiler, ir.bindings_version()) if compiler is not None else None
     return [*([version] if version is not None else []), *notes]
 
@@ -89,6 +90,7 @@ def _write(
     found: BackendDispatches,
     modules: dict[str, str],
     archives: dict[str, bytes | None],
+    inputs: Mapping[str, bytes],
     difference: Difference,
 ) -> list[str]:
     """Writes all files of a step; returns what there is to say of the difference."""
@@ -100,6 +102,7 @@ def _write(
     files |= {f"{each.name}.irpa": archives.get(each.name) or b"" for each in locked.dispatches if each.archive}
     inputs_at = step.inputs_at if step.inputs_at is not None else str(step.output.absolute())
     files |= {f"{call.name}.flags": "\n".join([*call_flags(call, inputs_at), ""]) for call in lock.calls if call.is_run}
+    files |= {name: inputs[name] for call in lock.calls for name in call.files if name in inputs}
     files["index.json"] = found.model_dump_json(indent=1) + "\n"
     if step.drift is None:
         notes = list(difference.lines())
@@ -141,7 +144,10 @@ def _extract(program: Program, lock: Lock, step: Step, locked: BackendDispatches
     """Extraction at the calls that the lock lists. Raises CheckFailed where the program does not take them any more."""
     try:
         recorded = locked_sizes(program, locked, lock.calls)
-        return extract(program, lock.calls, locked.backend, locked, recorded)
+        data = data_plan(lock.data.settings, step.root or step.lock_path.parent.parent)
+        return extract(program, lock.calls, locked.backend, locked, recorded, data)
+    except DataError:
+        raise
     except ModelError as error:
         reasons = [f"model {lock.model} does not take the calls that its lock lists"]
         reasons += [f"  {problem.message}\n    at {problem.place}" for problem in error.problems]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from dispatchgen.extract.schema import BackendDispatches, Call, Data
+from dispatchgen.manifest.data_sections import DataSection
 
 #: Version of the file format that this dispatchgen writes and reads.
 LOCK_VERSION = 1
@@ -35,6 +36,7 @@ class Lock(Data):
         description="Files that the build's extraction step reads besides, sorted: of data, and profiles. Paths are "
         "relative to the suite's folder.",
     )
+    data: DataSection = Field(default=DataSection(), description="What bindings hold, as the manifest says it.")
     calls: tuple[Call, ...] = Field(
         description="Every call of the model that is benchmarked: each function at each shape."
     )

@@ -15,10 +15,12 @@ from dispatchgen.extract.program import Export, Program
 from dispatchgen.extract.schema import Call, Dispatch
 from dispatchgen.files import work_folder
 from dispatchgen.iree import ir
-from dispatchgen.iree.configure import DEFAULT_TIMEOUT, configure, import_source, run_compiler
+from dispatchgen.iree.configure import DEFAULT_TIMEOUT, configure, import_source, run_compiler, source_path
 from dispatchgen.iree.flags import compile_flags
 from dispatchgen.iree.tools import CompilerTools
+from dispatchgen.lock.chosen import with_locked_shapes
 from dispatchgen.lock.compare import added_functions, compare
+from dispatchgen.lock.data import data_plan
 from dispatchgen.lock.profiles import profile_calls, read_profiles, recorded_sizes
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import read_lock, renew_command
@@ -119,11 +121,13 @@ def _session(subject: Subject, lock: Lock | None, with_sources: bool) -> Iterato
     locked = lock.backends.get(subject.backend.id) if lock is not None else None
     with ir.read_module(configured, subject.tools.compiler_version) as module:
         program = Program(module)
-        calls = (*calls_of(program, subject.model), *profile_calls(subject.model))
+        model = with_locked_shapes(program, subject.model, source_path(subject.suite, subject.model), lock)
+        calls = (*calls_of(program, model), *profile_calls(model))
         profiles = read_profiles(subject.suite, subject.model)
         version = subject.tools.compiler_version
         recorded = recorded_sizes(program, subject.model, subject.backend, profiles, version)
-        extraction = extract(program, calls, subject.backend.id, locked, recorded)
+        data = data_plan(subject.model.data, subject.suite.root)
+        extraction = extract(program, calls, subject.backend.id, locked, recorded, data)
         yield Session(**vars(subject), sources=sources, program=program, calls=calls, extraction=extraction, lock=lock)
 
 
