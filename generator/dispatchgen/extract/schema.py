@@ -71,6 +71,10 @@ class Dispatch(Data):
         default=None, description="Why there are places that dispatch it with sizes that no such function computes."
     )
 
+    def covered(self, call: str) -> int:
+        """How often it runs in a call with the sizes that have a benchmark, as far as that is known."""
+        return sum(benchmark.counts.get(call) or 0 for benchmark in self.benchmarks)
+
 
 class Skipped(Data):
     """What is not known of a dispatch at some calls, or at all of them."""

@@ -186,6 +186,11 @@ def coverage(model: Model, lock: Lock) -> Iterator[str]:
         yield f"{line}, {len(skipped)} skipped:" if skipped else line
         for skip in content.skipped:
             yield f"  {skip.export} at {', '.join(skip.calls)}: {skip.reason}"
+        for dispatch in content.dispatches:
+            for call, omitted in dispatch.omitted.items():
+                covered = dispatch.covered(call)
+                share = f"{100 * covered / (covered + omitted.runs):.1f} %"
+                yield f"  {dispatch.name} at {call}: {share} of its runs are covered; sizes left out: {omitted.sizes}"
         for each in content.uncounted:
             yield f"  {each.export} at {', '.join(each.calls)}: how often it runs depends on {each.reason}"
 

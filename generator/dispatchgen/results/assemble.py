@@ -11,6 +11,7 @@ from dispatchgen.results.schema import (
     Coverage,
     DeviceUsed,
     DispatchResult,
+    OmittedSizes,
     Settings,
     SkippedDispatch,
     SubstitutionResult,
@@ -71,6 +72,11 @@ def call_result(
         initializers=_with_shares(_rows(lock, INITIALIZER, measured), None),
         skipped=skipped,
         uncounted=_at(call, lock.uncounted),
+        omitted=tuple(
+            OmittedSizes(name=dispatch.name, covered=dispatch.covered(call.name), **vars(dispatch.omitted[call.name]))
+            for dispatch in lock.dispatches
+            if call.name in dispatch.omitted
+        ),
         whole_model=whole_model,
         sum_seconds=sum_seconds,
         sum_by_model=sum_seconds / model_seconds if sum_seconds is not None and model_seconds else None,

@@ -169,6 +169,15 @@ class SubstitutionResult(_Data):
     )
 
 
+class OmittedSizes(_Data):
+    """Sizes of a dispatch that a profile holds and that have no benchmark, because others are more frequent."""
+
+    name: str = Field(description="Stable name of the dispatch.")
+    sizes: int = Field(description="How many sizes.")
+    runs: int = Field(description="How often it ran with them.")
+    covered: int = Field(description="How often it ran with the sizes that have a benchmark.")
+
+
 class Coverage(_Data):
     """How many of the dispatches that a call runs were measured."""
 
@@ -203,6 +212,10 @@ class CallResult(_Data):
     )
     uncounted: tuple[SkippedDispatch, ...] = Field(
         description="The same of each dispatch with a `count` of null; not in the sum."
+    )
+    omitted: tuple[OmittedSizes, ...] = Field(
+        default=(),
+        description="`name`, `sizes`, `runs`, `covered` of each dispatch of which `top` of a profile leaves sizes out.",
     )
     whole_model: WholeModel = Field(description="`timing` of the whole model, or null and `failure`.")
     sum_seconds: float | None = Field(

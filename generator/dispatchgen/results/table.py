@@ -114,6 +114,9 @@ def _summary(call: CallResult, told: Mapping[str, str]) -> Iterator[str]:
         yield f"sum of dispatches {format_seconds(call.sum_seconds)}, {whole}"
     for uncounted in call.uncounted:
         yield indented(f"  not in the sum: {uncounted.export}: how often it runs depends on ", uncounted.reason)
+    for omitted in call.omitted:
+        share = format_share(omitted.covered / (omitted.covered + omitted.runs))
+        yield f"  {omitted.name}: {share} of its runs are covered; sizes left out: {omitted.sizes}"
     coverage = call.coverage
     yield (
         f"{coverage.measured} of {coverage.dispatches} dispatches"
