@@ -174,7 +174,7 @@ def _dispatches(
         program = Program(module)
         calls = (*calls_of(program, model), *profile_calls(model))
         recorded = recorded_sizes(program, model, backend, profiles, tools.compiler_version)
-        data = data_plan(model.data, root)
+        data = data_plan(model.data, root, [each.file for each in model.profiles])
         extraction = extract(program, calls, backend.id, previous, recorded, data)
     lock = extraction.lock
     if not lock.dispatches and not lock.skipped:

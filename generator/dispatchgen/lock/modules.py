@@ -144,7 +144,8 @@ def _extract(program: Program, lock: Lock, step: Step, locked: BackendDispatches
     """Extraction at the calls that the lock lists. Raises CheckFailed where the program does not take them any more."""
     try:
         recorded = locked_sizes(program, locked, lock.calls)
-        data = data_plan(lock.data.settings, step.root or step.lock_path.parent.parent)
+        profiles = [call.profile for call in lock.calls if call.profile is not None]
+        data = data_plan(lock.data.settings, step.root or step.lock_path.parent.parent, profiles)
         return extract(program, lock.calls, locked.backend, locked, recorded, data)
     except DataError:
         raise

@@ -62,3 +62,8 @@ class DataSettings:
 
     default: Fill = Zeros()  #: Of bindings that are read, where nothing else says what they hold.
     bindings: tuple[BindingFill, ...] = field(default=())  #: Later ones count where several are of one binding.
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether a binding holds what a recording holds."""
+        return Recorded() in (self.default, *(each.fill for each in self.bindings))

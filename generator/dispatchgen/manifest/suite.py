@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from dispatchgen.manifest.fills import DataSettings, File, Fill
@@ -184,11 +184,16 @@ class Model:
 
     @property
     def data_files(self) -> tuple[str, ...]:
-        """The files of the suite that tell what buffers hold, and the profiles: sorted paths, as fills have them."""
+        """The files of the suite that tell what buffers hold, and the profiles: sorted paths, as fills have them.
+
+        What a profile keeps of buffers is in an archive beside it.
+        """
         fills = [self.data.default, *(binding.fill for binding in self.data.bindings)]
         fills += [each.fill for inputs in self.inputs.values() for each in inputs if each.fill is not None]
         files = {fill.path for fill in fills if isinstance(fill, File)}
-        return tuple(sorted(files | {profile.file for profile in self.profiles}))
+        profiles = {profile.file for profile in self.profiles}
+        archives = {str(PurePosixPath(file).with_suffix(".irpa")) for file in profiles if self.data.is_recorded}
+        return tuple(sorted(files | profiles | archives))
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,7 @@ def _session(subject: Subject, lock: Lock | None, with_sources: bool) -> Iterato
         profiles = read_profiles(subject.suite, subject.model)
         version = subject.tools.compiler_version
         recorded = recorded_sizes(program, subject.model, subject.backend, profiles, version)
-        data = data_plan(subject.model.data, subject.suite.root)
+        data = data_plan(subject.model.data, subject.suite.root, [each.file for each in subject.model.profiles])
         extraction = extract(program, calls, subject.backend.id, locked, recorded, data)
         yield Session(**vars(subject), sources=sources, program=program, calls=calls, extraction=extraction, lock=lock)
 
