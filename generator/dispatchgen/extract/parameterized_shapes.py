@@ -16,21 +16,23 @@ SHAPES_VERSION = 1
 class ListedShape(Data):
     """A call of the model."""
 
-    label: str = Field(description="Name of the call: `<shape>`, or `<function>__<shape>`.")
-    symbols: dict[str, int]
+    label: str = Field(
+        description="Name of the call: `<shape>`, or `<function>__<shape>` where the model has several entry functions."
+    )
+    symbols: dict[str, int] = Field(description="The size of each symbol.")
 
 
 class ListedFunction(Data):
-    """A benchmark: a function that takes the batch size (i32) alone."""
+    """A benchmark."""
 
-    name: str
+    name: str = Field(description="The function, which takes the batch size (i32) alone.")
     shapes: tuple[ListedShape, ...] = Field(description="The calls that dispatch with these sizes.")
 
 
 class SizedFunction(Data):
-    """A function that takes the batch size (i32) and a size (i64) for each symbol."""
+    """A function that takes sizes."""
 
-    name: str
+    name: str = Field(description="The function, which takes the batch size (i32) and a size (i64) for each symbol.")
     symbols: tuple[str, ...] = Field(description="The symbols, in the order of the arguments.")
     limits: dict[str, int] = Field(
         description="The largest size of each symbol that the dispatch depends on; the others are ignored."
@@ -40,12 +42,15 @@ class SizedFunction(Data):
 class ModuleShapes(Data):
     """The whole text."""
 
-    version: int = SHAPES_VERSION
+    version: int = Field(default=SHAPES_VERSION, description="Version of this format.")
     dispatch: str = Field(description="Stable name of the dispatch.")
-    functions: tuple[ListedFunction, ...] = Field(description="The listed shapes.")
-    parameterized: tuple[SizedFunction, ...] = Field(description="Empty: only listed shapes exist.")
+    functions: tuple[ListedFunction, ...] = Field(description="The listed shapes: a benchmark each.")
+    parameterized: tuple[SizedFunction, ...] = Field(
+        description="The functions that take sizes. Empty: only listed shapes exist."
+    )
     unparameterized: str | None = Field(
-        description="Why there are places that dispatch it with sizes that no such function computes."
+        description="Why there are places that dispatch it with sizes that no such function computes; null: there are "
+        "none."
     )
     capacities: tuple[int, ...] = Field(description="Most bytes of each binding: those of the largest listed shape.")
 
