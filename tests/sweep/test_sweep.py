@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
-from dispatchgen.errors import CheckFailed, DispatchgenError, SubstitutionError
+from dispatchgen.errors import CheckFailed, DispatchgenError, ModelError, SubstitutionError
 from dispatchgen.manifest import load_suite
 from dispatchgen.manifest.select import select
 from dispatchgen.observer import Show
+from dispatchgen.sweep.compiled import Compiled, Compiler
 from dispatchgen.sweep.schema import Curve, Sweep
 from dispatchgen.sweep.sweep import Options, run_sweep
+from dispatchgen.sweep.table import render
 
 MATMUL = "matmul_Dx128x64_f32"
 
@@ -50,6 +54,13 @@ def sweep_of(
     suite = select(load_suite(folder), [model], [backend])
     device = suite.backends[0].devices[0]
     return run_sweep(suite, device, Options([dispatch], dims, **options), log or Log())
+
+
+def printed(sweep: Sweep) -> str:
+    """The tables."""
+    stream = StringIO()
+    Console(width=200, file=stream).print(render(sweep))
+    return stream.getvalue()
 
 
 def only_curve(sweep: Sweep) -> Curve:
@@ -144,6 +155,24 @@ def test_a_size_that_cannot_be_run(suite_dir: Path) -> None:
     small, large = curve.points
     assert small.timing is not None
     assert large.timing is None and large.failure is not None and "iree-benchmark-executable" in large.failure
+
+
+def test_a_dispatch_that_does_not_compile(suite_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_ = Compiler.compile
+
+    def fails_for_one(compiler: Compiler, text: str) -> Compiled:
+        if "128x32" in text:
+            raise ModelError("it does not compile")
+        return compile_(compiler, text)
+
+    monkeypatch.setattr(Compiler, "compile", fails_for_one)
+    sweep = sweep_of(suite_dir, "mlp", "*", ["B=1"])
+    first, second = sweep.curves
+    assert first.failure is None and first.points[0].timing is not None
+    assert (second.failure, second.points) == ("it does not compile", ())
+    assert "failed: it does not compile" in printed(sweep)
+    with pytest.raises(ModelError, match="it does not compile"):
+        sweep_of(suite_dir, "mlp", "matmul_Dx32x128_f32", ["B=1"])
 
 
 def test_a_budget_is_shared(suite_dir: Path) -> None:

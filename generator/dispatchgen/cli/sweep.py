@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -154,9 +154,14 @@ def _print(sweep: Sweep, json: Path | None, svg: Path | None) -> None:
         click.echo(content, nl=False)
 
 
-def _failures(sweep: Sweep) -> Sequence[Problem]:
+def _failures(sweep: Sweep) -> Iterator[Problem]:
     points = [point for curve in sweep.curves for point in curve.points]
     failed = sum(point.failure is not None for point in points)
+    dispatches = sum(curve.failure is not None for curve in sweep.curves)
     if failed == len(points):
-        return [Problem("nothing was measured")]
-    return [Problem(f"{failed} of {len(points)} points could not be measured")] if failed else []
+        yield Problem("nothing was measured")
+        return
+    if dispatches:
+        yield Problem(f"{dispatches} of {len(sweep.curves)} dispatches could not be compiled")
+    if failed:
+        yield Problem(f"{failed} of {len(points)} points could not be measured")

@@ -45,7 +45,7 @@ def prepare(compiler: Compiler, program: Program, track: Track) -> Runnable:
     files = compiler.compile(sweep_module(source, device, len(workloads[0])))
     with ir.read_module(files.targets, compiler.tools.compiler_version) as module:
         (executable,) = read_executables(module)
-        reason = _why_not_alone(executable)
+        reason = why_not_alone(executable)
         if reason is not None:
             raise ModelError(Problem(f"dispatch {show(dispatch.name)} cannot be swept: {reason}"))
         (export,) = (each for each in executable.exports if each.name == EXPORT)
@@ -58,7 +58,7 @@ def prepare(compiler: Compiler, program: Program, track: Track) -> Runnable:
         )
 
 
-def _why_not_alone(executable: Executable) -> str | None:
+def why_not_alone(executable: Executable) -> str | None:
     """Why an executable cannot be run by itself; None: it can."""
     if executable.host_code:
         return "the host computes constants or a condition when it loads its executable"

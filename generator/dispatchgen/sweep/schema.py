@@ -18,7 +18,7 @@ class Point(_Data):
     """A dispatch at one size."""
 
     symbols: dict[str, int] = Field(description="Value of each symbol in the input shapes.")
-    call: str = Field(description="The first call that runs it: `<shape>`, or `<function>__<shape>`.")
+    call: str = Field(description="The first call that runs it: `<shape>`, or `<function>__<shape>`; or `initializer`.")
     variant: int = Field(
         description="0, or the ordinal among the sizes where the model runs the dispatch with several at one point."
     )
@@ -62,6 +62,7 @@ class Curve(_Data):
     left_out: tuple[LeftOut, ...] = Field(
         description="Points at which the model does not run it, or with unknown sizes."
     )
+    failure: str | None = Field(default=None, description="Why nothing of it could be run.")
 
 
 class Sweep(_Data):

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dispatchgen import __version__
-from dispatchgen.errors import Place
+from dispatchgen.errors import DispatchgenError, ModelError, Place, ToolError
 from dispatchgen.extract.program import Program
 from dispatchgen.files import work_folder, write_if_changed
 from dispatchgen.iree import ir
 from dispatchgen.iree.configure import configure, import_source
 from dispatchgen.iree.tools import Tools, find_programs, find_tools, program_version
+from dispatchgen.lock.make import raise_all
 from dispatchgen.lock.store import read_lock
 from dispatchgen.manifest.suite import Backend, Device, Model, Shape, Suite
 from dispatchgen.observer import Observer, Show
@@ -105,17 +106,12 @@ class _Job:
             show_progress(0, None, self.model.name)
             evaluated = self._evaluate()
             tracks = [track(evaluated, dispatch) for dispatch in evaluated.select(self.options.dispatches)]
-        subject = self.subject
-        compiler = Compiler(self.tools, self.model, self.backend, subject.flags(), self.cache, subject.timeout)
         with observer.stage("compiling") as show_progress:
-            runnables = []
-            for number, each in enumerate(tracks):
-                show_progress(number, len(tracks), each.dispatch.name)
-                runnables.append(prepare(compiler, self.program, each))
+            prepared = self._prepare(tracks, show_progress)
         started = datetime.datetime.now(datetime.timezone.utc)
-        measurer = self._measurer(_distinct(tracks), subject.folder)
+        measurer = self._measurer(_distinct(each.track for each in prepared if each.runnable), self.subject.folder)
         with observer.stage("measuring") as show_progress:
-            measured = _measure(measurer, tracks, runnables, show_progress)
+            measured = _measure(measurer, prepared, show_progress)
         hosts = [each.host for of_track in measured for each in of_track if each.host is not None]
         settings = measurer.runner.settings
         return Sweep(
@@ -132,7 +128,7 @@ class _Job:
             ),
             dims={dim.symbol: dim.sizes for dim in self.grid.dims},
             fixed=dict(self.grid.fixed),
-            curves=tuple(_curve(each, points) for each, points in zip(tracks, measured, strict=True)),
+            curves=tuple(_curve(each, points) for each, points in zip(prepared, measured, strict=True)),
             rejected=_left_out(evaluated.rejected),
         )
 
@@ -142,6 +138,23 @@ class _Job:
         locked = lock.backends.get(self.backend.id) if lock is not None else None
         return evaluate_points(self.program, self.model, self.backend.id, self.grid.shapes, locked)
 
+    def _prepare(self, tracks: Sequence[Track], show_progress: Show) -> list[_Prepared]:
+        """Compiles the executables. Raises DispatchgenError where none of them can be run."""
+        subject = self.subject
+        compiler = Compiler(self.tools, self.model, self.backend, subject.flags(), self.cache, subject.timeout)
+        prepared: list[_Prepared] = []
+        errors: list[DispatchgenError] = []
+        for number, each in enumerate(tracks):
+            show_progress(number, len(tracks), each.dispatch.name)
+            try:
+                prepared.append(_Prepared(each, prepare(compiler, self.program, each)))
+            except (ModelError, ToolError) as error:
+                prepared.append(_Prepared(each, failure=error.problems[0].message))
+                errors.append(error)
+        if len(errors) == len(tracks):
+            raise_all(errors)
+        return prepared
+
     def _measurer(self, distinct: int, folder: Path) -> Measurer:
         settings = replace(self.model.run, **dict(self.options.run_settings or {}))
         if self.options.budget is not None:
@@ -150,11 +163,18 @@ class _Job:
         return Measurer(runner, self.tools.iree_run_module, self.options.data, folder)
 
 
-def _measure(
-    measurer: Measurer, tracks: Sequence[Track], runnables: Sequence[Runnable], show_progress: Show
-) -> list[list[Measured]]:
-    """The points of each track."""
-    total, started = sum(len(each.sized) for each in tracks), 0
+@dataclass(frozen=True)
+class _Prepared:
+    """A dispatch at all points, and what runs it or why nothing can."""
+
+    track: Track
+    runnable: Runnable | None = None
+    failure: str | None = None
+
+
+def _measure(measurer: Measurer, prepared: Sequence[_Prepared], show_progress: Show) -> list[list[Measured]]:
+    """The points of each dispatch that can be run; none of the others."""
+    total, started = sum(len(each.track.sized) for each in prepared if each.runnable), 0
 
     def on_start(track: Track, sized: Sized) -> None:
         nonlocal started
@@ -162,18 +182,18 @@ def _measure(
         started += 1
 
     return [
-        measure_all(measurer, runnable, each.sized, partial(on_start, each))
-        for each, runnable in zip(tracks, runnables, strict=True)
+        measure_all(measurer, each.runnable, each.track.sized, partial(on_start, each.track)) if each.runnable else []
+        for each in prepared
     ]
 
 
-def _distinct(tracks: Sequence[Track]) -> int:
+def _distinct(tracks: Iterable[Track]) -> int:
     """How many measurements there are to make."""
     return sum(len({sizes(sized.benchmark) for sized in each.sized}) for each in tracks)
 
 
-def _curve(track: Track, measured: Sequence[Measured]) -> Curve:
-    dispatch = track.dispatch
+def _curve(prepared: _Prepared, measured: Sequence[Measured]) -> Curve:
+    dispatch = prepared.track.dispatch
     return Curve(
         dispatch=dispatch.name,
         operation=dispatch.operation,
@@ -182,7 +202,8 @@ def _curve(track: Track, measured: Sequence[Measured]) -> Curve:
         export=dispatch.export,
         content=dispatch.content,
         points=tuple(each.point for each in measured),
-        left_out=_left_out(track.left_out),
+        left_out=_left_out(prepared.track.left_out),
+        failure=prepared.failure,
     )
 
 

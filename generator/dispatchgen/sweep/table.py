@@ -66,6 +66,9 @@ def _cells(point: Point) -> list[str]:
 
 def _notes(curve: Curve) -> Iterator[str]:
     """What the bindings held, and each point that was not measured, with its reason."""
+    if curve.failure is not None:
+        yield indented("  failed: ", curve.failure)
+        return
     held = list(dict.fromkeys(point.data for point in curve.points))
     if len(set(held[0])) == 1 and len(held) == 1:
         yield f"all bindings: {held[0][0]}"
