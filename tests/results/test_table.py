@@ -22,7 +22,7 @@ from dispatchgen.results.table import format_share
 from dispatchgen.results.text import format_seconds
 from dispatchgen.results.verdict import verdict
 
-from .test_assemble import dispatch, result
+from .test_assemble import CALL, dispatch, result
 
 DEVICE = DeviceUsed(id="sync", uri="local-sync", run_flags=())
 
@@ -163,3 +163,23 @@ def test_a_whole_run_is_judged() -> None:
         "nothing was run of 1 model that could not be built"
     ]
     assert list(verdict(results(good, failures=(failure,)), devices_named=False)) == ["the build failed"]
+
+
+def held(*data: str) -> str:
+    """What is printed of a dispatch whose buffers held that."""
+    benchmarked = dispatch("a", S={CALL.name: 1})
+    (benchmark,) = benchmarked.benchmarks
+    benchmark = benchmark.model_copy(update={"data": data})
+    call = result((benchmarked.model_copy(update={"benchmarks": (benchmark,)}),), {"a__S": 1.0})
+    return printed(results(call))
+
+
+def test_what_buffers_held_is_said() -> None:
+    assert "data: random f32, seed 0; input 0: ids.npy; zeros elsewhere\n" in held(
+        "random f32, seed 0", "zeros", "input 0: ids.npy", "random f32, seed 0"
+    )
+    assert "data:" not in held()
+
+
+def test_many_kinds_of_data_are_counted() -> None:
+    assert "; and 3 more; zeros elsewhere" in held(*(f"random positions from 0 to {i}, seed 0" for i in range(9)))

@@ -46,6 +46,21 @@ class Recorded:
 Fill: TypeAlias = Zeros | Splat | Random | File | Recorded
 
 
+def words(fill: Fill) -> str:
+    """A fill for people."""
+    match fill:
+        case Zeros():
+            return "zeros"
+        case Splat(value):
+            return f"{value} everywhere"
+        case Random(low, high, seed):
+            return f"random, seed {seed}" if low is None else f"random from {low} to {high}, seed {seed}"
+        case File(path):
+            return path
+        case Recorded():
+            return "recorded"
+
+
 @dataclass(frozen=True)
 class BindingFill:
     """What a binding of some dispatches holds."""

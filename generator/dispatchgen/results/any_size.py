@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.errors import ModelError, Place, Problem, ShapeError
@@ -21,8 +22,10 @@ from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call, Dispa
 from dispatchgen.extract.sizes import sizes_of
 from dispatchgen.files import write_if_changed
 from dispatchgen.iree import ir
+from dispatchgen.lock.data import data_plan
 from dispatchgen.lock.modules import call_flags
 from dispatchgen.lock.schema import Lock
+from dispatchgen.manifest.fills import DataSettings
 from dispatchgen.manifest.inputs import parse_input
 from dispatchgen.manifest.suite import Input, Model
 from dispatchgen.results.schema import CallResult
@@ -45,14 +48,15 @@ class AtSizes:
     sized: Mapping[str, SizedBenchmark]  #: By the name of the benchmark.
 
 
-def at_sizes(model: Model, lock: Lock, dispatches: BackendDispatches, tree: BuildTree) -> AtSizes:
-    """What a model dispatches at `model.sizes`; also writes the flag files of these calls.
+def at_sizes(model: Model, lock: Lock, dispatches: BackendDispatches, tree: BuildTree, root: Path) -> AtSizes:
+    """What a model dispatches at `model.sizes`; also writes the flag files of these calls, and those of their inputs.
 
     Args:
       model: The model.
       lock: Its lock.
       dispatches: What the build has of it on a backend.
       tree: The build.
+      root: The suite's folder.
 
     Raises:
       ModelError: the sizes do not fit the program, or are beyond the limits; all that is wrong.
@@ -61,7 +65,9 @@ def at_sizes(model: Model, lock: Lock, dispatches: BackendDispatches, tree: Buil
     with ir.read_module(tree.configured(model.id, dispatches.backend)) as module:
         program = Program(module)
         calls = calls_of(program, _with_sizes(model, lock))
-        found = extract(program, calls, dispatches.backend, dispatches).lock
+        # Bindings hold what they hold in the build: of data, only that of inputs is made.
+        extraction = extract(program, calls, dispatches.backend, dispatches, data=data_plan(DataSettings(), root, ()))
+        found = extraction.lock
         run = [call for call in lock.calls if call.is_run]
         matching = _Matching(model, run, calls, any_size(program, run, dispatches.dispatches))
         for dispatch in found.dispatches:
@@ -70,6 +76,8 @@ def at_sizes(model: Model, lock: Lock, dispatches: BackendDispatches, tree: Buil
         raise ModelError(*dict.fromkeys(matching.problems))
     for call in calls:
         path = tree.flag_file(model.id, dispatches.backend, call.name)
+        for name in call.files:
+            write_if_changed(path.with_name(name), extraction.held.files[name])
         write_if_changed(path, "\n".join([*call_flags(call, str(path.parent)), ""]))
     return AtSizes(calls, matching.added(dispatches, found), matching.sized)
 
@@ -122,7 +130,8 @@ class _Matching:
                 continue
             self._check_limits(dispatch, function, benchmark, call)
             name = numbered(f"{dispatch.name}__{call.name}", {each.name for each in known})
-            known.append(benchmark.model_copy(update={"name": name, "counts": {call.name: counts[call.name]}}))
+            update = {"name": name, "counts": {call.name: counts[call.name]}, "data": _data(dispatch)}
+            known.append(benchmark.model_copy(update=update))
             built = next(each for each in dispatch.parameterized if each.name == function.name)
             self.sized[name] = SizedBenchmark(built.name, tuple(call.symbols[symbol] for symbol in built.symbols))
 
@@ -209,3 +218,11 @@ def with_functions(result: CallResult, sized: Mapping[str, SizedBenchmark]) -> C
         for each in result.dispatches
     )
     return result.model_copy(update={"dispatches": dispatches})
+
+
+def _data(dispatch: Dispatch) -> tuple[str, ...]:
+    """What the bindings of a function of any size hold, in words: zeros, where listed shapes do not agree."""
+    zeros = ("zeros",) * len(dispatch.written)
+    held = [set(words) for words in zip(*(each.data or zeros for each in dispatch.benchmarks), strict=True)]
+    found = tuple(min(words) if len(words) == 1 else "zeros" for words in held)
+    return () if found == zeros else found

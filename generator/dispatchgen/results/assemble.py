@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dispatchgen.extract.schema import INITIALIZER, BackendDispatches, Benchmark, Call, Dispatch, Skipped
+from dispatchgen.manifest.data_sections import fill_of
+from dispatchgen.manifest.fills import words
 from dispatchgen.results.schema import (
     CallResult,
     Coverage,
@@ -56,7 +58,8 @@ def call_result(
     rows = _rows(lock, call.name, measured)
     left_out = len(everything - {(row.executable, row.export) for row in rows})
     sum_seconds = None if left_out else _sum(rows)
-    model_seconds = whole_model.timing.seconds if whole_model.timing else None
+    # Where sizes are overridden the model computes its own: its time may be that of others.
+    model_seconds = whole_model.timing.seconds if whole_model.timing and not call.overrides else None
     skipped = _at(call, lock.skipped)
     return CallResult(
         model=model,
@@ -67,6 +70,8 @@ def call_result(
         shape=call.shape,
         symbols=call.symbols,
         inputs=call.inputs,
+        fills={index: words(fill_of(fill)) for index, fill in call.fills.items()},
+        overrides=call.overrides,
         settings=settings,
         dispatches=_with_shares(rows, sum_seconds if model_seconds is None else model_seconds),
         initializers=_with_shares(_rows(lock, INITIALIZER, measured), None),
@@ -121,6 +126,7 @@ def _row(dispatch: Dispatch, benchmark: Benchmark, count: int | None, measured: 
         workload=benchmark.workload,
         constants=benchmark.constants,
         bindings=benchmark.bindings,
+        data=benchmark.data,
         count=count,
         timing=timing,
         total_seconds=None if timing is None or count is None else timing.seconds * count,

@@ -111,7 +111,7 @@ def add_sizes(plan: Plan, tree: BuildTree, state: BuildState) -> Plan:
             if (model.id, backend) not in state.models:
                 try:
                     index = read_index(tree, model.id, backend)
-                    found[model.id, backend] = at_sizes(model, plan.locks[model.id], index, tree)
+                    found[model.id, backend] = at_sizes(model, plan.locks[model.id], index, tree, plan.suite.root)
                 except ModelError as error:
                     errors.append(error)
     if errors:

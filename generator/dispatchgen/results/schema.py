@@ -70,6 +70,7 @@ class DispatchResult(_Data):
     workload: tuple[int, ...] = Field(description="Workload operands of the dispatch, in order.")
     constants: tuple[tuple[str, int], ...] = Field(description="Push constants: type and unsigned value.")
     bindings: tuple[int, ...] = Field(description="Length of each binding, in bytes.")
+    data: tuple[str, ...] = Field(default=(), description="In words, what each binding held; empty: zeros.")
     count: int | None = Field(
         description="How often it runs per call of the model (`initializers`: when the model is loaded). Null: how "
         "often cannot be told."
@@ -199,6 +200,14 @@ class CallResult(_Data):
     shape: str = Field(description="Label of the shape.")
     symbols: dict[str, int] = Field(description="Value of each symbol in the input shapes.")
     inputs: tuple[str, ...] = Field(description="Values of `--input=` of the whole model.")
+    fills: dict[int, str] = Field(
+        default={}, description="In words, by number, what inputs hold of which `inputs` gives no values but zeros."
+    )
+    overrides: dict[str, int] = Field(
+        default={},
+        description="Sizes that only the device computes, as the manifest gives them. The whole model computes its own: "
+        "its time is not compared with the dispatches'.",
+    )
     settings: Settings = Field(
         description="`min_time` (null: the benchmark library's own), `repetitions`, `batch_size`."
     )
@@ -276,7 +285,7 @@ class Results(_Data):
     )
     started: str = Field(description="When the first benchmark started, ISO 8601, UTC.")
     host: Host | None = Field(description="Null where nothing was measured.")
-    buffers: str = Field(default="zeros", description="What the buffers of the dispatches held.")
+    buffers: str = Field(default="zeros", description="What buffers held where `data` of a dispatch is empty.")
     calls: tuple[CallResult, ...] = Field(description="What was run.")
     not_run: tuple[NotRun, ...] = Field(description="What was not run at all.")
     build_failures: tuple[BuildFailure, ...] = Field(description="Steps of the build that failed.")

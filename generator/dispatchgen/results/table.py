@@ -13,6 +13,8 @@ from dispatchgen.results.substitution_table import render_substitution
 from dispatchgen.results.text import NOTHING, format_seconds, indented, told_below
 
 _NOT_KNOWN = "?"
+#: Most contents of buffers that are told of.
+_MOST_DATA = 6
 
 
 def render(results: Results) -> RenderableType:
@@ -74,7 +76,7 @@ def _call(call: CallResult, told: Mapping[str, str]) -> RenderableType:
 
 
 def _share_title(call: CallResult) -> str:
-    return "share of model" if call.whole_model.timing else "share of sum"
+    return "share of model" if call.whole_model.timing and not call.overrides else "share of sum"
 
 
 def _rows(rows: Sequence[DispatchResult], share_title: str | None) -> Table:
@@ -110,13 +112,18 @@ def _summary(call: CallResult, told: Mapping[str, str]) -> Iterator[str]:
     elif call.sum_seconds is None:
         yield f"whole model {format_seconds(timing.seconds)}"
     else:
-        whole = f"whole model {format_seconds(timing.seconds)}: {format_share(call.sum_by_model)}"
-        yield f"sum of dispatches {format_seconds(call.sum_seconds)}, {whole}"
+        share = "" if call.overrides else f": {format_share(call.sum_by_model)}"
+        whole = f"whole model {format_seconds(timing.seconds)}"
+        yield f"sum of dispatches {format_seconds(call.sum_seconds)}, {whole}{share}"
+    if call.overrides:
+        sizes = ", ".join(f"{name} is {size}" for name, size in call.overrides.items())
+        yield f"overridden: {sizes}; the whole model computes its own"
     for uncounted in call.uncounted:
         yield indented(f"  not in the sum: {uncounted.export}: how often it runs depends on ", uncounted.reason)
     for omitted in call.omitted:
         share = format_share(omitted.covered / (omitted.covered + omitted.runs))
         yield f"  {omitted.name}: {share} of its runs are covered; sizes left out: {omitted.sizes}"
+    yield from _data(call)
     coverage = call.coverage
     yield (
         f"{coverage.measured} of {coverage.dispatches} dispatches"
@@ -129,3 +136,13 @@ def _summary(call: CallResult, told: Mapping[str, str]) -> Iterator[str]:
     for row in (*call.dispatches, *call.initializers):
         if row.failure is not None:
             yield indented(f"  failed {row.benchmark} ({row.export}): ", told.get(row.failure, row.failure))
+
+
+def _data(call: CallResult) -> Iterator[str]:
+    """What the buffers held; nothing where all held zeros."""
+    rows = (*call.dispatches, *call.initializers)
+    found = dict.fromkeys(each for row in rows for each in row.data if each != "zeros")
+    if found:
+        shown = list(found)[:_MOST_DATA]
+        more = [f"and {len(found) - len(shown)} more"] if len(found) > len(shown) else []
+        yield f"data: {'; '.join([*shown, *more])}; zeros elsewhere"
