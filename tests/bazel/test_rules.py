@@ -219,7 +219,7 @@ def test_commands_have_texts_as_they_are_and_no_absolute_path(project: BazelProj
     assert _made(project, "m/cpu/model.vmfb") == [*compile_from, "configured.mlir", "-o", "model.vmfb"]
     extract = f"extract {out}/configured.mlir --lock lock.json --backend cpu --output {out}/dispatches"
     assert _made(project, "m/cpu/dispatches/index.json") == [
-        f"{extract} --listed-in {out}/listed.txt --iree-compile tools/compile"
+        f"{extract} --listed-in {out}/listed.txt --root . --inputs-at m/cpu/dispatches --iree-compile tools/compile"
     ]
     assert (project.bazel_bin / "m/cpu/listed.txt").read_text() == "a\ngone\n\nc"
 
