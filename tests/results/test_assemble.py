@@ -43,13 +43,14 @@ def result(
     skipped: tuple[Skipped, ...] = (),
     uncounted: tuple[Skipped, ...] = (),
     only: Collection[str] | None = None,
+    call: Call = CALL,
 ) -> CallResult:
     return call_result(
         model="m",
         device=DeviceUsed(id="sync", uri="local-sync", run_flags=()),
         settings=Settings(min_time=None, repetitions=1, batch_size=1),
         lock=BackendDispatches(backend="cpu", dispatches=dispatches, skipped=skipped, uncounted=uncounted),
-        call=CALL,
+        call=call,
         measured=Measured({name: timing(seconds) for name, seconds in timings.items()}, failures or {}),
         whole_model=WholeModel(timing=None if model is None else timing(model), failure=None if model else "crashed"),
         only=only,
@@ -74,6 +75,15 @@ def test_without_the_models_time_shares_are_of_the_sum() -> None:
     assert [row.share for row in call.dispatches] == [0.75, 0.25]
     assert call.sum_by_model is None
     assert call.whole_model.failure == "crashed"
+
+
+def test_where_sizes_are_overridden_the_models_time_is_not_compared() -> None:
+    dispatches = (dispatch("a", x={"B2": 1}), dispatch("b", x={"B2": 1}))
+    overridden = CALL.model_copy(update={"overrides": {"sum_f32": 5}})
+    call = result(dispatches, {"a__x": 1.0, "b__x": 3.0}, call=overridden)
+    assert (call.overrides, call.sum_seconds, call.sum_by_model) == ({"sum_f32": 5}, 4.0, None)
+    assert [row.share for row in call.dispatches] == [0.75, 0.25]
+    assert call.whole_model.timing is not None
 
 
 def test_what_is_skipped_at_load_is_told_of_at_every_call() -> None:

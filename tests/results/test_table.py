@@ -183,3 +183,12 @@ def test_what_buffers_held_is_said() -> None:
 
 def test_many_kinds_of_data_are_counted() -> None:
     assert "; and 3 more; zeros elsewhere" in held(*(f"random positions from 0 to {i}, seed 0" for i in range(9)))
+
+
+def test_overridden_sizes_are_told() -> None:
+    call = result((dispatch("a", x={"B2": 1}),), {"a__x": 1.0}, call=CALL.model_copy(update={"overrides": {"n": 5}}))
+    text = printed(results(call))
+    assert "share of sum" in text
+    assert (
+        "sum of dispatches 1.00 s, whole model 10.0 s\noverridden: n is 5; the whole model computes its own\n" in text
+    )

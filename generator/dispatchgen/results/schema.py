@@ -205,8 +205,8 @@ class CallResult(_Data):
     )
     overrides: dict[str, int] = Field(
         default={},
-        description="Sizes that only the device computes, as the manifest gives them. The whole model computes its own: "
-        "its time is not compared with the dispatches'.",
+        description="Sizes that only the device computes, as the manifest gives them. The whole model computes its "
+        "own: its time is not compared with the dispatches'.",
     )
     settings: Settings = Field(
         description="`min_time` (null: the benchmark library's own), `repetitions`, `batch_size`."
