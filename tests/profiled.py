@@ -11,6 +11,7 @@ from configured import Configured
 from dispatchgen.extract.program import Program
 from dispatchgen.iree import ir
 from dispatchgen.profile.histogram import Compiled, Histogram, read_histogram
+from dispatchgen.profile.schema import Entry, Profile, ProfiledDispatch, Run
 from support import IreeTools
 
 
@@ -40,3 +41,36 @@ def recorded(tools: IreeTools, source: Path, folder: Path) -> Iterator[Recorded]
     module = configured.compiled(path)
     with ir.read_module(path) as operation:
         yield Recorded(tools, Compiled(Program(operation), [module.read_bytes], "3.13", "iree-compile m.mlir"), module)
+
+
+def entry(batch: int, count: int, data: tuple[str | None, ...] = ()) -> Entry:
+    return Entry(
+        count=count,
+        workload=(batch,),
+        constants=(batch, 0),
+        bindings=(batch * 64,),
+        workgroups=(batch, 1, 1),
+        data=data,
+    )
+
+
+def dispatch(number: int, *entries: Entry) -> ProfiledDispatch:
+    executable = f"main_dispatch_{number}"
+    export = f"{executable}_matmul_Dx64_f32"
+    operation = "matmul_Dx64_f32"
+    return ProfiledDispatch(
+        executable=executable, export=export, operation=operation, content=f"{number}" * 64, entries=entries
+    )
+
+
+def profile(*dispatches: ProfiledDispatch, **changes: object) -> Profile:
+    values: dict[str, object] = {
+        "model": "m",
+        "backend": "cpu",
+        "source": "1" * 64,
+        "flags": ("--a=b",),
+        "compiler": "3.13.0 @ abc",
+        "runs": (Run(what="main(4x64xf32) on cpu", dispatches=3),),
+        "dispatches": dispatches,
+    }
+    return Profile.model_validate({**values, **changes})
