@@ -34,7 +34,9 @@ DISPATCHGEN_NEEDS = ("click", "jinja2", "numpy", "pydantic", "pyyaml", "rich")
 #: What it imports besides where it reads objects. Apart, since each file of `SITE` counts in each extraction. IREE's
 #: runtime, which writes archives of data, goes with it.
 SUBSTITUTE_NEEDS = ("pyelftools",)
-_RUNTIME_NEEDS = ("runtime", "_runtime", "_runtime_libs")
+#: Packages of IREE's runtime, and what it imports besides numpy.
+_RUNTIME_PACKAGES = ("runtime", "_runtime", "_runtime_libs")
+_RUNTIME_NEEDS = ("ml-dtypes",)
 #: What `iree.compiler.tools.import_onnx` imports, besides IREE's bindings.
 IMPORTER_NEEDS = ("onnx", "numpy")
 #: What these distributions ask for but neither program imports: colors and Markdown of rich.
@@ -84,8 +86,9 @@ def dispatchgen_links() -> Links:
 
 def substitute_links() -> Links:
     """What dispatchgen imports besides where it works with substitutes, or with data."""
-    links = _links_of(SUBSTITUTE_SITE, _without(_closure(SUBSTITUTE_NEEDS), _closure(DISPATCHGEN_NEEDS)))
-    for name in _RUNTIME_NEEDS:
+    needs = _closure((*SUBSTITUTE_NEEDS, *_RUNTIME_NEEDS))
+    links = _links_of(SUBSTITUTE_SITE, _without(needs, _closure(DISPATCHGEN_NEEDS)))
+    for name in _RUNTIME_PACKAGES:
         links |= {f"{SUBSTITUTE_SITE}/iree/{name}": folder for folder in package_folders(f"iree.{name}")[:1]}
     return links
 
@@ -95,7 +98,7 @@ def importer_links() -> Links:
     needs = _closure(IMPORTER_NEEDS)
     if not needs.keys() >= set(IMPORTER_NEEDS):
         return {}
-    return _links_of(IMPORTER_SITE, _without(needs, _closure((*DISPATCHGEN_NEEDS, *SUBSTITUTE_NEEDS))))
+    return _links_of(IMPORTER_SITE, _without(needs, _closure((*DISPATCHGEN_NEEDS, *SUBSTITUTE_NEEDS, *_RUNTIME_NEEDS))))
 
 
 def _shared_library(program: Path) -> Path | None:
