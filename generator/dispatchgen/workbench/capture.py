@@ -11,17 +11,20 @@ from pathlib import Path
 
 from dispatchgen.errors import ModelError, Place, Problem, ToolError
 from dispatchgen.extract.calls import calls_of
+from dispatchgen.extract.extraction import extract
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import Call
-from dispatchgen.files import work_folder
+from dispatchgen.files import work_folder, write_if_changed
 from dispatchgen.iree import ir
 from dispatchgen.iree.configure import configure, import_source, run_compiler
 from dispatchgen.iree.flags import compile_flags, import_flags, parameter_values
 from dispatchgen.iree.recorder import Recorder, record
 from dispatchgen.iree.tools import CompilerTools
+from dispatchgen.lock.data import data_plan
 from dispatchgen.lock.make import made_from
 from dispatchgen.lock.modules import call_flags
 from dispatchgen.lock.store import read_lock
+from dispatchgen.manifest.fills import DataSettings
 from dispatchgen.manifest.names import did_you_mean, make_label, show, show_all
 from dispatchgen.manifest.suite import Model, Suite
 from dispatchgen.profile.histogram import Compiled, Histogram, read_histogram
@@ -142,7 +145,9 @@ def _histograms(
     assert recorder is not None
     module = subject.folder / _MODULE
     compiled.modules[0]()
-    for call in _calls(subject, compiled.program, wanted):
+    calls = _calls(subject, compiled.program, wanted)
+    _write_inputs(subject, compiled.program, calls)
+    for call in calls:
         recording = subject.folder / "run.ireereplay"
         flags = [*call_flags(call, str(subject.folder)), *_parameters(subject)]
         crash = record(recorder, module, flags, recording, subject.suite.root)
@@ -152,6 +157,14 @@ def _histograms(
             raise ToolError(crash)
         note = "iree-run-module crashed after the call, when all was recorded" if crash is not None else None
         yield Run(what=_described(call, recorder), dispatches=histogram.count), histogram, note
+
+
+def _write_inputs(subject: Subject, program: Program, calls: Sequence[Call]) -> None:
+    """Writes the files that hold inputs of the calls."""
+    if any(call.files for call in calls):
+        data = data_plan(DataSettings(), subject.suite.root, ())
+        for name, content in extract(program, calls, subject.backend.id, data=data).held.files.items():
+            write_if_changed(subject.folder / name, content)
 
 
 def _parameters(subject: Subject) -> Iterator[str]:
