@@ -17,7 +17,7 @@ from dispatchgen.lock.profiles import profile_calls, profile_digests, read_profi
 from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.manifest.data_sections import section_of
 from dispatchgen.manifest.fills import BindingFill, DataSettings
-from dispatchgen.manifest.names import nearest, show, show_all
+from dispatchgen.manifest.names import did_you_mean, nearest, show, show_all
 from dispatchgen.manifest.suite import Backend, Model, Suite
 from dispatchgen.profile.schema import Profile
 
@@ -99,7 +99,8 @@ def make_lock(
             calls[backend], locks[backend] = found.calls, found.lock
             read_backs.update(found.read_backs)
             unused.append(found.unused)
-    raise_all(errors)
+        raise_all(errors)
+        _check_shapes(suite, model, configured, tools)
     _check_calls(suite, model, calls)
     _check_overrides(suite, model, read_backs)
     _check_fills(suite, model, unused, [dispatch for lock in locks.values() for dispatch in lock.dispatches])
@@ -141,6 +142,14 @@ def _with_chosen_shapes(suite: Suite, model: Model, configured: dict[str, Path],
     from dispatchgen.lock.chosen import with_chosen_shapes
 
     return with_chosen_shapes(model, source_path(suite, model), configured, tools.compiler_version)
+
+
+def _check_shapes(suite: Suite, model: Model, configured: dict[str, Path], tools: CompilerTools) -> None:
+    """Raises ModelError for shapes that contradict the source: what the program itself states was checked before."""
+    from dispatchgen.lock.chosen import check_shapes
+
+    for path in list(configured.values())[:1]:
+        check_shapes(model, source_path(suite, model), path, tools.compiler_version)
 
 
 @dataclass(frozen=True)
@@ -219,7 +228,7 @@ def _check_fills(
         Problem(
             f"model {model.name}: there is no dispatch {show(fill.dispatch)} to hold data",
             Place(str(suite.manifest), fill.line or model.line),
-            nearest(fill.dispatch, names) or "`dispatchgen lock` lists the dispatches",
+            did_you_mean(fill.dispatch, names),
         )
         for fill in model.data.bindings
         if unused and all(fill in each for each in unused)
