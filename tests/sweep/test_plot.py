@@ -118,6 +118,21 @@ def test_a_line_per_size_of_the_other_dims_and_per_variant() -> None:
     assert labels == ["d, S=8, sizes 1", "d, S=16, sizes 1", "d, S=16, sizes 2"]
 
 
+def test_a_narrow_range_has_labels_too() -> None:
+    points = [point({"B": size}, size * 1e-5) for size in (100, 110, 120)]
+    found = texts(plot.svg(sweep({"B": (100, 110, 120)}, curve("d", *points))))
+    assert {"100", "120"} <= set(found)
+    assert sum(text.endswith(" ms") for text in found) >= 2
+    assert sum(text.endswith("B/s") for text in found) >= 2
+
+
+def test_large_sizes_are_written_out() -> None:
+    points = [point({"B": 4**power}, 4**power * 1e-9) for power in range(12)]
+    found = texts(plot.svg(sweep({"B": tuple(4**power for power in range(12))}, curve("d", *points))))
+    assert "4194304" in found or "1048576" in found
+    assert not any("e+" in text for text in found)
+
+
 def test_a_size_of_zero() -> None:
     svg = plot.svg(sweep({"B": (0, 5, 10)}, curve("d", *(point({"B": b}, 1e-6) for b in (0, 5, 10)))))
     assert {"0", "10"} <= set(texts(svg))
