@@ -119,3 +119,35 @@ def test_an_override_that_nothing_uses(tools: Tools, models_dir: Path, tmp_path:
     with pytest.raises(ModelError, match=rf"override of `{NAME}_2` is not used: it reads `{NAME}`") as raised:
         make_lock(tools, suite, suite.models[0])
     assert len(raised.value.problems) == 1
+
+
+#: Two inputs with the same batch, as torch.export has it: the compiler relies on it and checks nothing.
+EQUAL = """
+func.func @main(%x: !torch.vtensor<[?,4],f32>, %y: !torch.vtensor<[?,4],f32>) -> !torch.vtensor<[?,4],f32> {
+  %n = torch.symbolic_int "n" {min_val = 1, max_val = 64} : !torch.int
+  torch.bind_symbolic_shape %x, [%n], affine_map<()[s0] -> (s0, 4)> : !torch.vtensor<[?,4],f32>
+  torch.bind_symbolic_shape %y, [%n], affine_map<()[s0] -> (s0, 4)> : !torch.vtensor<[?,4],f32>
+  %0 = torch.aten.mul.Tensor %x, %y : !torch.vtensor<[?,4],f32>, !torch.vtensor<[?,4],f32> -> !torch.vtensor<[?,4],f32>
+  return %0 : !torch.vtensor<[?,4],f32>
+}
+"""
+
+
+def test_listed_shapes_that_contradict_the_source(tools: Tools, tmp_path: Path) -> None:
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / "equal.mlir").write_text(EQUAL)
+    inputs = {None: (Input("f32", ("B", 4)), Input("f32", ("C", 4)))}
+    shapes = (Shape("same", {"B": 3, "C": 3}), Shape("other", {"B": 3, "C": 4}))
+    suite = suite_of(tmp_path, folder / "equal.mlir", inputs=inputs, shapes=shapes)
+    message = (
+        r"all that is stated of `B`, `C`\n  B is 3 in the manifest\n  B is n in the source\n(.*\n)*  at shape other\n"
+    )
+    with pytest.raises(ModelError, match=message) as raised:
+        make_lock(tools, suite, suite.models[0])
+    assert len(raised.value.problems) == 1
+    (model,) = suite.models
+    assert make_lock(tools, suite, replace(model, shapes=shapes[:1])).calls
+    chosen = make_lock(tools, suite, replace(model, shapes=(), auto=AutoShapes(3)))
+    assert [call.symbols["B"] for call in chosen.calls][::2] == [1, 64]
+    assert all(call.symbols["B"] == call.symbols["C"] for call in chosen.calls)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dispatchgen.errors import ModelError, Problem
 from dispatchgen.extract.assumptions import Assumption, assumptions
@@ -43,6 +43,7 @@ class Stated:
     choices: tuple[range, ...]
     text: str
     origin: str  #: Which operation states it, and of what.
+    by_source: bool = False  #: Whether that is in the source alone; the program checks what it states itself.
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ def _symbol(name: str, facts: _Facts, same: Mapping[str, str]) -> Symbol:
         if dim.assumption is not None:
             of_symbol = _progression(dim.assumption)
             sizes = intersection(image(of_symbol, dim.scale, dim.offset), _ANY)
-            stated.append(Stated((sizes,), f"{dim.assumption}", f"torch.symbolic_int {show(dim.symbol)}"))
+            stated.append(Stated((sizes,), f"{dim.assumption}", f"torch.symbolic_int {show(dim.symbol)}", True))
     first = facts.source[0]
     number = _root(first.symbol, same)
     return Symbol(name, sites, tuple(dict.fromkeys(stated)), number, first.scale, first.offset, str(first))
@@ -213,6 +214,21 @@ def numbers(found: Sequence[Symbol], fixed: Mapping[str, int]) -> tuple[Number, 
     if problems:
         raise ModelError(*problems)
     return tuple(result)
+
+
+def check_sizes(found: Sequence[Symbol], sizes: Mapping[str, int]) -> None:
+    """Raises ModelError where sizes of all symbols contradict the source: they are not equal, or not in its ranges.
+
+    Sizes of zero are taken.
+    """
+    groups: dict[str, list[Symbol]] = {}
+    for symbol in found:
+        if sizes[symbol.name]:
+            of_source = tuple(stated for stated in symbol.stated if stated.by_source)
+            groups.setdefault(symbol.number, []).append(replace(symbol, stated=of_source))
+    problems = [_contradiction(group, sizes) for group in groups.values() if not _choices(group, sizes)]
+    if problems:
+        raise ModelError(*problems)
 
 
 def _choices(group: Sequence[Symbol], fixed: Mapping[str, int]) -> tuple[range, ...]:
@@ -242,4 +258,6 @@ def _contradiction(group: Sequence[Symbol], fixed: Mapping[str, int]) -> Problem
         lines += [f"  {symbol.name} is {fixed[symbol.name]} in the manifest"] if symbol.name in fixed else []
         lines += [f"  {symbol.name} is {symbol.source} in the source"] if symbol.source and len(group) > 1 else []
         lines += [f"  {stated.origin}: {stated.text}" for stated in symbol.stated]
-    return Problem("\n".join(lines), hint="other sizes, or a symbol for each of the dims")
+    several = "sizes that fit, or one symbol for dims that the source has as equal"
+    hint = several if len(group) > 1 else "other sizes, or a symbol for each of the dims"
+    return Problem("\n".join(dict.fromkeys(lines)), hint=hint)

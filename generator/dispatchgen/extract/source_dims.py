@@ -52,6 +52,7 @@ class SourceDims:
     """What a source says of the inputs of its functions."""
 
     functions: Mapping[str | None, Inputs] = field(default_factory=dict)  #: None: of the only function.
+    is_strict: bool = False  #: Whether the compiler relies on it; else sizes that differ are no error.
 
     def of(self, function: str, index: int, dim: int) -> SourceDim | None:
         """What it says of a dim of an input."""
@@ -68,7 +69,7 @@ def source_dims(path: Path, form: SourceFormat) -> SourceDims:
     try:
         with ir.parse_module(path.read_bytes()) as module:
             functions = [op for op in ir.walk(module) if op.name in ("func.func", "util.func")]
-            return SourceDims({ir.symbol(function): _of_torch(function) for function in functions})
+            return SourceDims({ir.symbol(function): _of_torch(function) for function in functions}, is_strict=True)
     except ir.NotIR:  # of a dialect that the compiler knows and its bindings do not
         return SourceDims()
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from dispatchgen.errors import ModelError, Place, Problem
 from dispatchgen.extract.choose import Statement, choose, merged, statement, with_inputs
 from dispatchgen.extract.program import Program
+from dispatchgen.extract.ranges import check_sizes
 from dispatchgen.extract.source_dims import source_dims
 from dispatchgen.iree.ir import read_module
 from dispatchgen.lock.schema import Lock
@@ -30,6 +32,24 @@ def with_chosen_shapes(model: Model, source: Path, configured: Mapping[str, Path
     with read_module(next(iter(configured.values())), compiler) as module:
         shapes = choose(Program(module), model, stated, model.auto)
     return replace(with_inputs(model, stated), shapes=(*model.shapes, *shapes))
+
+
+def check_shapes(model: Model, source: Path, configured: Path, compiler: str) -> None:
+    """Raises ModelError for shapes of a model that contradict what its source states and the compiler relies on."""
+    dims = source_dims(source, model.source.format)
+    if not dims.is_strict or not model.shapes:
+        return
+    with read_module(configured, compiler) as module:
+        stated = statement(Program(module), model, dims)
+    problems = []
+    for shape in model.shapes:
+        try:
+            check_sizes(stated.symbols, shape.symbols)
+        except ModelError as error:
+            place = Place(key=f"shape {shape.label}")
+            problems += [Problem(problem.message, place, problem.hint) for problem in error.problems]
+    if problems:
+        raise ModelError(*problems)
 
 
 def with_locked_shapes(program: Program, model: Model, source: Path, lock: Lock | None) -> Model:
