@@ -5,7 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dispatchgen.buffers import encoding
@@ -42,6 +42,7 @@ def test_bfloat_is_read(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("element", [*_SMALL, "bf16"])
+@settings(max_examples=30)
 @given(numbers=st.lists(st.floats(-200, 200), min_size=1, max_size=8))
 def test_floats_are_rounded(element: str, numbers: list[float]) -> None:
     type_ = _SMALL.get(element, ml_dtypes.bfloat16)

@@ -6,7 +6,7 @@ import hashlib
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dispatchgen.buffers import encoding, seeded
@@ -22,6 +22,7 @@ def _whole(element: str, length: int) -> int:
 
 
 @pytest.mark.parametrize("element", _ALL)
+@settings(max_examples=20)
 @given(length=st.integers(0, 200), seed=st.integers(0, 5))
 def test_elements_are_small_and_come_again(element: str, length: int, seed: int) -> None:
     length = _whole(element, length)
@@ -37,6 +38,7 @@ def test_elements_are_small_and_come_again(element: str, length: int, seed: int)
 
 
 @pytest.mark.parametrize("element", _ALL)
+@settings(max_examples=20)
 @given(short=st.integers(0, 100), more=st.integers(0, 100))
 def test_what_is_shorter_is_the_beginning(element: str, short: int, more: int) -> None:
     short, long = _whole(element, short), _whole(element, short + more)
