@@ -12,6 +12,7 @@ import pytest
 
 from configured import Configured
 from dispatchgen.extract.schema import BackendDispatches
+from dispatchgen.lock.store import read_lock, write_lock
 from support import CliResult, IreeTools, RunCli
 
 pytestmark = pytest.mark.main_path
@@ -191,6 +192,20 @@ def test_missing_dispatches_become_modules_that_say_so(suite: Suite, program: st
     compiled = suite.configured.compiled(missing)
     run = subprocess.run([iree_tools.benchmark_module, f"--module={compiled}"], capture_output=True, text=True)
     assert "Failed to match any benchmarks" in run.stderr, "it cannot be taken for a dispatch"
+
+
+def test_data_that_no_longer_lie_in_a_file_are_drift(suite: Suite, program: str) -> None:
+    lock = read_lock(suite.lock)
+    first, *others = lock.backends["cpu"].dispatches
+    dispatches = (first.model_copy(update={"archive": True}), *others)
+    backends = {"cpu": lock.backends["cpu"].model_copy(update={"dispatches": dispatches})}
+    write_lock(suite.lock, lock.model_copy(update={"backends": backends}))
+    result = suite.extract(program)
+    assert (result.code, f"\n  data now in or no longer in a file: {first.name}\n" in result.stderr) == (1, True)
+    assert suite.extract(program, "--drift", "allow").code == 0
+    (missing,) = suite.output.glob(f"{first.name}.mlir")
+    assert missing.read_text().startswith("// dispatchgen: skipped: its data no longer lie in a file\n")
+    assert (suite.output / f"{first.name}.irpa").read_bytes() == b"", "build systems want the file"
 
 
 def test_no_drift_leaves_an_empty_report(suite: Suite, program: str) -> None:

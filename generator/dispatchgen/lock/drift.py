@@ -15,14 +15,21 @@ SKIPPED = "// dispatchgen: skipped: "
 
 
 def missing_dispatches(model: str, locked: BackendDispatches, found: BackendDispatches) -> dict[str, str]:
-    """Dispatches that the lock lists and that are not there today: name -> why, in one line."""
-    there = {dispatch.name for dispatch in found.dispatches}
+    """Dispatches that the lock lists and that are not there today as it says: name -> why, in one line."""
+    there = {dispatch.name: dispatch.archive for dispatch in found.dispatches}
     known = {(skip.operation, skip.reason) for skip in locked.skipped}
     skips = {skip.operation: skip for skip in found.skipped if (skip.operation, skip.reason) not in known}
-    return {
+    gone = {
         dispatch.name: _why(model, found.backend, skips.get(dispatch.operation))
         for dispatch in locked.dispatches
         if dispatch.name not in there
+    }
+    # The build file says which tests get a file of data.
+    other = [
+        dispatch for dispatch in locked.dispatches if there.get(dispatch.name, dispatch.archive) != dispatch.archive
+    ]
+    return gone | {
+        dispatch.name: f"its data {'no longer lie' if dispatch.archive else 'now lie'} in a file" for dispatch in other
     }
 
 

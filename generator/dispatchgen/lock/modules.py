@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,30 +76,23 @@ def write_modules(step: Step) -> list[str]:
             message = f"the dispatches of {lock.model} on {step.backend} are not those that its lock lists"
             lines = [message, *(f"  {line}" for line in difference.lines())]
             raise CheckFailed(Problem("\n".join(lines), Place(str(step.lock_path)), step.renew_command))
-        modules = dict(extraction.modules())
-        archives = {each.name: extraction.archive(each) for each in extraction.lock.dispatches}
-    notes = _write(step, lock, locked, extraction.lock, modules, archives, extraction.held.files, difference)
+        notes = _write(step, lock, locked, extraction, difference)
     version = other_build_note(compiler, ir.bindings_version()) if compiler is not None else None
     return [*([version] if version is not None else []), *notes]
 
 
 def _write(
-    step: Step,
-    lock: Lock,
-    locked: BackendDispatches,
-    found: BackendDispatches,
-    modules: dict[str, str],
-    archives: dict[str, bytes | None],
-    inputs: Mapping[str, bytes],
-    difference: Difference,
+    step: Step, lock: Lock, locked: BackendDispatches, extraction: Extraction, difference: Difference
 ) -> list[str]:
     """Writes all files of a step; returns what there is to say of the difference."""
+    found, inputs = extraction.lock, extraction.held.files
     missing = drift.missing_dispatches(lock.model, locked, found)
-    texts = {name: drift.placeholder(reason) for name, reason in missing.items()}
-    texts |= {dispatch.name: modules[dispatch.name] for dispatch in locked.dispatches if dispatch.name in modules}
+    names = {dispatch.name for dispatch in locked.dispatches}
+    texts = {name: text for name, text in extraction.modules() if name in names}
+    texts |= {name: drift.placeholder(reason) for name, reason in missing.items()}
     files: dict[str, str | bytes] = {f"{name}.mlir": text for name, text in texts.items()}
-    # Where the dispatch is gone its tests are skipped; but build systems want the file.
-    files |= {f"{each.name}.irpa": archives.get(each.name) or b"" for each in locked.dispatches if each.archive}
+    # A test that is skipped reads no data; but build systems want the file.
+    files |= {f"{each.name}.irpa": b"" for each in locked.dispatches if each.archive and each.name in missing}
     inputs_at = step.inputs_at if step.inputs_at is not None else str(step.output.absolute())
     files |= {f"{call.name}.flags": "\n".join([*call_flags(call, inputs_at), ""]) for call in lock.calls if call.is_run}
     files |= {name: inputs[name] for call in lock.calls for name in call.files if name in inputs}
@@ -109,10 +102,22 @@ def _write(
     else:
         notes = list(drift.report(lock.model, difference, missing, step.lock_path, step.renew_command))
         files[drift.REPORT] = "".join(f"{line}\n" for line in notes)
-    for name, text in files.items():
-        write_if_changed(step.output / name, text)
-    _remove_others(step.output, files.keys())
+    for name, content in files.items():
+        write_if_changed(step.output / name, content)
+    archives = _write_archives(step, extraction, names - missing.keys())
+    _remove_others(step.output, [*files, *archives])
     return notes
+
+
+def _write_archives(step: Step, extraction: Extraction, names: Collection[str]) -> list[str]:
+    """Writes the data of these dispatches, one after the other: each may be large. Returns the names of the files."""
+    written = []
+    for dispatch in extraction.lock.dispatches:
+        data = extraction.archive(dispatch) if dispatch.name in names else None
+        if data is not None:
+            written.append(f"{dispatch.name}.irpa")
+            write_if_changed(step.output / written[-1], data)
+    return written
 
 
 def _remove_others(folder: Path, names: Collection[str]) -> None:
