@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dispatchgen.extract.choose import fitting
+from dispatchgen.extract.ranges import Number, Symbol
 from dispatchgen.extract.spread import candidates, combinations
 
 
@@ -89,3 +91,45 @@ def test_the_first_combinations_have_each_size(sizes: dict[str, list[int]]) -> N
 def test_combinations_of_many_symbols_come_at_once() -> None:
     sizes: dict[str, Sequence[int]] = {f"D{number}": range(1, 20) for number in range(12)}
     assert len(list(itertools.islice(combinations(sizes), 200))) == 200
+
+
+@st.composite
+def numbers(draw: st.DrawFn) -> list[Number]:
+    """Up to three numbers, each with up to two symbols: equal ones, or one computed from the other."""
+    found = []
+    for name in "ABC"[: draw(st.integers(0, 3))]:
+        symbols = [Symbol(name, (), (), name)]
+        if draw(st.booleans()):
+            symbols.append(Symbol(f"{name}2", (), (), name, draw(st.integers(1, 4)), draw(st.integers(0, 9))))
+        found.append(Number(tuple(symbols), tuple(draw(CHOICES))))
+    return found
+
+
+@given(numbers(), TILES, st.integers(1, 12), st.integers(1, 4))
+def test_shapes_are_legal_and_no_more_than_asked_for(
+    found: list[Number], tiles: list[int], limit: int, divisor: int
+) -> None:
+    def is_wanted(sizes: Mapping[str, int]) -> bool:
+        return sum(sizes.values()) % divisor == 0
+
+    shapes = fitting(found, tiles, limit, is_wanted)
+    assert len(shapes) <= limit
+    assert all(is_wanted(each) for each in shapes)
+    assert len({tuple(each.items()) for each in shapes}) == len(shapes)
+    assert shapes == fitting(found, tiles, limit, is_wanted)
+    for each in shapes:
+        for number in found:
+            first, *others = number.symbols
+            size = each[first.name]
+            assert any(size in choice for choice in number.choices)
+            assert all(each[other.name] == other.scale * size + other.offset for other in others)
+
+
+@given(numbers(), TILES, st.integers(2, 12))
+def test_where_all_are_taken_the_ends_are_among_the_shapes(found: list[Number], tiles: list[int], limit: int) -> None:
+    shapes = fitting(found, tiles, limit, lambda _: True)
+    for number in found:
+        name = number.symbols[0].name
+        sizes = [each[name] for each in shapes]
+        assert min(sizes) == min(choice[0] for choice in number.choices)
+        assert max(sizes) == max(choice[-1] for choice in number.choices)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dispatchgen.errors import ModelError, Problem, ShapeError
@@ -113,28 +113,42 @@ def choose(program: Program, model: Model, stated: Statement, auto: AutoShapes) 
 
     Raises ModelError: a symbol has no range and no size; sizes contradict each other; the program takes no shape.
     """
-    of_numbers = stated.numbers(auto)
-    first = {number.symbols[0].name: number for number in of_numbers}
-    sizes = {name: candidates(number.sizes, stated.tiles) for name, number in first.items()}
     listed = [dict(shape.symbols) for shape in model.shapes]
-    found: list[dict[str, int]] = []
     refused: list[Problem] = []
-    for tried in itertools.islice(combinations(sizes), auto.limit * _TRIES):
-        by_name = {key: value for name, size in tried.items() for key, value in first[name].of_size(size).items()}
-        binding = {symbol.name: by_name[symbol.name] for symbol in stated.symbols}
+
+    def is_wanted(sizes: Mapping[str, int]) -> bool:
         try:
-            check(program, model, stated, binding)
+            check(program, model, stated, sizes)
         except ShapeError as error:
-            refused += error.problems
-            continue
-        found += [binding] if binding not in listed else []
-        if len(found) == auto.limit:
+            refused.extend(error.problems)
+            return False
+        return sizes not in listed
+
+    order = [symbol.name for symbol in stated.symbols]
+    found = fitting(stated.numbers(auto), stated.tiles, auto.limit, is_wanted)
+    if refused and not found:
+        message = f"the program takes none of {len(refused)} shapes that fit what is stated: {refused[0].message}"
+        raise ModelError(Problem(message, hint="`shapes` with sizes that it takes"))
+    bindings = [{name: sizes[name] for name in order} for sizes in found]
+    return tuple(_labelled(sorted(bindings, key=lambda binding: list(binding.values())), model))
+
+
+def fitting(
+    of_numbers: Sequence[Number], tiles: Sequence[int], limit: int, is_wanted: Callable[[Mapping[str, int]], bool]
+) -> list[dict[str, int]]:
+    """Sizes of all symbols that are wanted, those that tell most first: at most `limit`, of those that are tried."""
+    by_first = {number.symbols[0].name: number for number in of_numbers}
+    lists = {name: candidates(number.sizes, tiles) for name, number in by_first.items()}
+    found: list[dict[str, int]] = []
+    for tried in itertools.islice(combinations(lists), limit * _TRIES):
+        sizes: dict[str, int] = {}
+        for name, size in tried.items():
+            sizes |= by_first[name].of_size(size)
+        if is_wanted(sizes):
+            found.append(sizes)
+        if len(found) == limit:
             break
-    else:
-        if refused and not found:
-            message = f"the program takes none of {len(refused)} shapes that fit what is stated: {refused[0].message}"
-            raise ModelError(Problem(message, hint="`shapes` with sizes that it takes"))
-    return tuple(_labelled(sorted(found, key=lambda binding: list(binding.values())), model))
+    return found
 
 
 def check(program: Program, model: Model, stated: Statement, binding: Mapping[str, int]) -> None:
