@@ -187,7 +187,8 @@ def run_executable(runner: Runner, arguments: Sequence[str], output: Path) -> Ou
     ended = _run(runner, [*arguments, f"--batch_size={runner.settings.batch_size}"], output)
     file = ended.file
     if file is None or ended.is_killed:
-        return Outcome(failures={EXECUTABLE: ended.failure or ""}, absent=ended.absent)
+        hung = ended.failure if ended.is_killed else None
+        return Outcome(failures={EXECUTABLE: ended.failure or ""}, absent=ended.absent, hung=hung)
     timings, failures = list(file.timings.values()), list(file.failures.values())
     return Outcome(
         timings={EXECUTABLE: timings[0]} if timings else {},

@@ -25,6 +25,7 @@ class Measured:
 
     point: Point
     host: Host | None
+    hung: bool = False  #: Whether it did not end in time.
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,19 @@ class Measurer:
         """Where executables run."""
         return self.runner.device
 
-    def measure(self, executable: Runnable, sized: Sized) -> Measured:
-        """Measures a point. Raises CheckFailed where the device is not there."""
+    def measure(self, executable: Runnable, sized: Sized, why_not: str | None = None) -> Measured:
+        """Measures a point.
+
+        Args:
+          executable: What to run.
+          sized: The sizes.
+          why_not: Why it is not to be run; None: it is.
+
+        Raises CheckFailed where the device is not there.
+        """
         benchmark = sized.benchmark
         held = contents(self.data, executable.source, benchmark)
-        workgroups, failure = self._workgroups(executable, benchmark.workload)
+        workgroups, failure = self._workgroups(executable, benchmark.workload) if why_not is None else (None, why_not)
         outcome = Outcome()
         if workgroups is not None:
             flags = [
@@ -72,7 +81,7 @@ class Measurer:
             bytes_per_second=size / timing.seconds if timing and timing.seconds > 0 else None,
             failure=failure,
         )
-        return Measured(point, outcome.host)
+        return Measured(point, outcome.host, outcome.hung is not None)
 
     def _workgroups(self, executable: Runnable, workload: tuple[int, ...]) -> tuple[Workgroups | None, str | None]:
         """The workgroup count, or why there is none that evaluation and the runtime agree on."""
@@ -103,14 +112,20 @@ def _where(sized: Sized) -> dict[str, Any]:
 def measure_all(
     measurer: Measurer, executable: Runnable, sized: Sequence[Sized], on_start: Callable[[Sized], None]
 ) -> list[Measured]:
-    """Measures each point; sizes that several points have in common are measured once."""
+    """Measures each point; sizes that several points have in common are measured once.
+
+    After one that does not end in time, none is: the others are most likely larger.
+    """
     done: dict[tuple[object, ...], Measured] = {}
     found = []
+    why_not = None
     for each in sized:
         on_start(each)
         key = sizes(each.benchmark)
         if key not in done:
-            done[key] = measurer.measure(executable, each)
+            done[key] = measurer.measure(executable, each, why_not)
+            if done[key].hung:
+                why_not = f"it was not run, because {each.shape.label} did not end in time"
         found.append(replace(done[key], point=done[key].point.model_copy(update=_where(each))))
     return found
 

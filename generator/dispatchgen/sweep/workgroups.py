@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from dispatchgen.errors import ModelError, Problem
+from dispatchgen.errors import ModelError, Problem, ToolError
 from dispatchgen.extract.evaluate import HANDLERS
 from dispatchgen.extract.evaluator import Evaluator
 from dispatchgen.extract.program import Export, Program
@@ -65,7 +65,10 @@ def ask_runtime(
     flags = run_module_flags(device.run_flags)
     command = [str(iree_run_module), f"--device={device.uri}", *flags, f"--module={module}"]
     command.append(f"--function={COUNT_FUNCTION}")
-    result = process.run([*command, *(f"--input={value}" for value in workload)], timeout=timeout, check=False)
+    try:
+        result = process.run([*command, *(f"--input={value}" for value in workload)], timeout=timeout, check=False)
+    except ToolError as error:
+        return Answer(failure=error.problems[0].message.splitlines()[0])
     output = f"{result.stderr}\n{result.stdout}"
     counts = [int(value) for value in _RESULT.findall(result.stdout)]
     if result.returncode == 0 and len(counts) == 3:
