@@ -52,19 +52,25 @@ class InputTree:
     def __init__(self, downloader: Downloader, blobs: Path) -> None:
         self._downloader = downloader
         self._blobs = blobs
+        self._directories: dict[str, reapi.Directory] = {}  # most are those of Python, in the tree of each action
         self._lock = Lock()
         blobs.mkdir(parents=True)
 
     def write(self, digest: reapi.Digest, folder: Path) -> None:
         """Writes the tree with this root below `folder`."""
         folder.mkdir(parents=True, exist_ok=True)
-        directory = self._downloader.get_message(digest, reapi.Directory())
+        directory = self._directory(digest)
         for file in directory.files:
             os.link(self._blob(file), folder / file.name)
         for link in directory.symlinks:
             (folder / link.name).symlink_to(link.target)
         for child in directory.directories:
             self.write(child.digest, folder / child.name)
+
+    def _directory(self, digest: reapi.Digest) -> reapi.Directory:
+        if digest.hash not in self._directories:
+            self._directories[digest.hash] = self._downloader.get_message(digest, reapi.Directory())
+        return self._directories[digest.hash]
 
     def _blob(self, file: reapi.FileNode) -> Path:
         path = self._blobs / f"{file.digest.hash}{'.x' if file.is_executable else ''}"

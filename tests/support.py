@@ -27,7 +27,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 #: Seconds until a program that a test started counts as hanging; far above what any of them takes, and below the limit
 #: of a whole test (`faulthandler_timeout` in pyproject.toml), which ends the process that runs the tests.
-TIMEOUT = 180.0
+TIMEOUT = 300.0
 
 
 @dataclass(frozen=True)

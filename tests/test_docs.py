@@ -119,7 +119,9 @@ def bazel(tmp_path: Path, scratch: Path, environment: dict[str, str]) -> Iterato
     if program is None:
         yield
         return
-    with BazelProject(scratch / "samples", state=tmp_path / "bazel") as project:
+    # Bazel gives tests no variable of their user.
+    options = [f"--test_env=BENCHMARK_MIN_TIME={environment['BENCHMARK_MIN_TIME']}"]
+    with BazelProject(scratch / "samples", state=tmp_path / "bazel", options=options) as project:
         launcher = tmp_path / "bin" / "bazel"
         launcher.write_text(f'#!/bin/sh\nexec {shlex.join([program, *project.startup_options()])} "$@"\n')
         launcher.chmod(0o755)

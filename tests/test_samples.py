@@ -99,11 +99,14 @@ def test_every_dispatch_is_measured(
         call: {"dispatches": count, "measured": count, "skipped": 0, "failed": 0, "left_out": 0}
         for call, count in _DISPATCHES[sample].items()
     }
-    for whole_model in (call["whole_model"] for call in results["calls"]):
+    for call in results["calls"]:
+        assert call["skipped"] == []
+        assert all(row["timing"]["seconds"] > 0 for row in call["dispatches"])
         if fault:
-            assert fault in whole_model["failure"]
+            assert fault in call["whole_model"]["failure"]
         else:
-            assert whole_model["timing"]["seconds"] > 0
+            assert call["whole_model"]["timing"]["seconds"] > 0
+            assert call["sum_by_model"] == pytest.approx(call["sum_seconds"] / call["whole_model"]["timing"]["seconds"])
 
 
 def _on_this_machine() -> list[str]:

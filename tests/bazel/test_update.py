@@ -187,8 +187,10 @@ def test_update_is_started_by_bazel_run(project: BazelProject) -> None:
 
 def test_a_model_that_a_package_ships_which_the_importer_needs_too(tmp_path: Path) -> None:
     suite = tmp_path / "workspace"
-    shutil.copytree(REPOSITORY / "samples" / "squeezenet", suite, ignore=_IGNORED)
-    (suite / "CMakeLists.txt").unlink()
+    suite.mkdir()
+    source = "source: {package: onnx, path: backend/test/data/simple/test_single_relu_model/model.onnx}"
+    (suite / "benchmarks.yaml").write_text(f"version: 1\nmodels:\n  m:\n    {source}\n")
+    assert run_cli("lock", cwd=suite).code == 0
     assert run_cli("generate", "--bazel", cwd=suite).code == 0
     with BazelProject(suite, packages=["onnx"]) as project:
         _replace(suite / "benchmarks.yaml", "source:", "bindings: fused\n    source:")

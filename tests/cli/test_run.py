@@ -161,12 +161,12 @@ def test_a_compiler_that_hangs_is_killed_and_the_rest_is_measured(
     pid_file = tmp_path / "pid"
     hang = f"trap '' INT TERM; echo $$ > {pid_file}; while :; do sleep 1; done"
     tools = stand_in_compiler(tmp_path / "bin", iree_tools, f"*/{SECOND}.mlir", hang)
-    result, data = run(suite, "--timeout", "20", host_bin_dir=tools)
+    result, data = run(suite, "--timeout", "10", host_bin_dir=tools)
     assert result.code == 1
-    assert "no command ended within 20 s" in result.stdout
+    assert "no command ended within 10 s" in result.stdout
     found = rows(data, "B2")
     assert found[FIRST]["timing"]["seconds"] > 0
-    assert "no command ended within 20 s" in found[SECOND]["failure"]
+    assert "no command ended within 10 s" in found[SECOND]["failure"]
     assert not _alive(int(pid_file.read_text()))
 
 
