@@ -110,7 +110,7 @@ def _files(call: str, values: Sequence[Input]) -> dict[int, str]:
 
 def _overrides(model: Model, shape: Shape) -> dict[str, int]:
     """The sizes at a shape that only the device computes."""
-    overrides = model.overrides.items()
+    overrides = sorted(model.overrides.items())
     return {name: shape.symbols[size] if isinstance(size, str) else size for name, size in overrides}
 
 
