@@ -1,0 +1,159 @@
+"""A function that takes sizes against the listed function of the same module at the same shape: the ratio of times.
+
+Both dispatch the same kernel with the same sizes; one has them as constants, the other computes them at each call. They
+are run in turns, so that the machine is in the same state for both. The ratio is that of CPU time: on a machine that
+does other work it is steadier than that of wall-clock time, which is printed too.
+
+    python benchmarks/any_size.py [SUITE...] [--rounds N] [--seconds T] [--batch-size N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from dispatchgen.buildtree.layout import BuildTree
+from dispatchgen.extract.schema import Call, Dispatch
+from dispatchgen.iree.tools import find_tools
+from dispatchgen.lock.store import read_lock
+from dispatchgen.manifest.suite import Device, RunSettings
+from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches, run_sized
+from dispatchgen.results.collect import read_index
+from dispatchgen.results.schema import Timing
+
+#: Their times are the same but for noise between these ratios.
+TARGET_RATIOS = (0.9, 1.1)
+DEVICE = Device("local-sync", "local-sync")
+REPOSITORY = Path(__file__).resolve().parent.parent
+RESULTS = Path(__file__).resolve().parent / "results" / "any_size.json"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two functions of a module that dispatch the same."""
+
+    module: Path
+    listed: str
+    sized: str
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a pair gave, medians: CPU time in seconds per dispatch, and ratios."""
+
+    name: str
+    batch_size: int
+    listed: float
+    sized: float
+    wall_ratio: float
+
+    @property
+    def ratio(self) -> float:
+        return self.sized / self.listed
+
+
+def pairs(suite: Path) -> Iterator[Pair]:
+    """The pairs of a suite that is built: of each dispatch with one function that takes sizes, at each call."""
+    tree = BuildTree(suite / ".dispatchgen" / "build")
+    for path in sorted((suite / "locks").glob("*.json")):
+        lock = read_lock(path)
+        for backend in lock.backends:
+            for dispatch in read_index(tree, lock.model, backend).dispatches:
+                module = tree.dispatch_module(lock.model, backend, dispatch.name)
+                for call in lock.calls if len(dispatch.parameterized) == 1 else ():
+                    yield from _at(module, dispatch, call)
+
+
+def _at(module: Path, dispatch: Dispatch, call: Call) -> Iterator[Pair]:
+    (function,) = dispatch.parameterized
+    listed = [benchmark.name for benchmark in dispatch.benchmarks if call.name in benchmark.counts]
+    if len(listed) == 1:
+        yield Pair(module, listed[0], function.name, tuple(call.symbols[symbol] for symbol in function.symbols))
+
+
+def measure(runner: Runner, pair: Pair, rounds: int, output: Path) -> tuple[list[Timing], list[Timing]]:
+    """Times of the listed function and of the one that takes sizes, in each round."""
+    listed, sized = [], []
+    for _ in range(rounds):
+        listed.append(_timing(run_dispatches(runner, pair.module, [pair.listed], output, every=False), pair.listed))
+        sized.append(_timing(run_sized(runner, pair.module, pair.sized, pair.sizes, output), pair.sized))
+    return listed, sized
+
+
+def _timing(outcome: Outcome, function: str) -> Timing:
+    if function not in outcome.timings:
+        raise SystemExit(f"{function} failed: {outcome.absent or outcome.failures}")
+    return outcome.timings[function]
+
+
+def settings_for(program: Path, pair: Pair, seconds: float, batch_size: int, output: Path) -> RunSettings:
+    """As many dispatches per call as asked for, unless they take longer than the benchmark is to."""
+    once = Runner(program, DEVICE, RunSettings(min_time="1x"))
+    time = _timing(run_dispatches(once, pair.module, [pair.listed], output, every=False), pair.listed).seconds
+    return RunSettings(min_time=f"{seconds}s", batch_size=max(1, min(batch_size, int(seconds / time))))
+
+
+def print_table(rows: Sequence[Row]) -> None:
+    """Prints the medians of each pair, and whether their ratio is near enough to 1."""
+    table = Table(title=f"with sizes by listed, medians; the ratio of CPU time is to lie in {TARGET_RATIOS}")
+    for column in ("benchmark", "batch", "listed, CPU", "with sizes, CPU", "ratio", "ratio of wall-clock time", ""):
+        table.add_column(column)
+    for row in rows:
+        near = TARGET_RATIOS[0] <= row.ratio <= TARGET_RATIOS[1]
+        cells = [f"{row.listed * 1e6:.2f} us", f"{row.sized * 1e6:.2f} us", f"{row.ratio:.3f}", f"{row.wall_ratio:.3f}"]
+        table.add_row(row.name, str(row.batch_size), *cells, "ok" if near else "too far")
+    means = [
+        statistics.geometric_mean(values) for values in zip(*((row.ratio, row.wall_ratio) for row in rows), strict=True)
+    ]
+    table.add_row("geometric mean", "", "", "", *(f"{mean:.3f}" for mean in means), "")
+    Console(width=120).print(table)
+
+
+def main() -> None:
+    """Builds the suites, runs the pairs, prints the table and keeps the raw figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    suites = [REPOSITORY / "samples" / name for name in ("mlp", "control_flow")]
+    parser.add_argument("suites", nargs="*", type=Path, default=suites)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.2, help="at least, per benchmark and round")
+    parser.add_argument("--batch-size", type=int, default=16, help="dispatches per call, unless they take too long")
+    arguments = parser.parse_args()
+    program = find_tools().iree_benchmark_module
+    rows, raw = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for index, suite in enumerate(arguments.suites):
+            copy = Path(folder, str(index))
+            shutil.copytree(suite, copy, ignore=shutil.ignore_patterns(".dispatchgen"))
+            build = [sys.executable, "-m", "dispatchgen", "run", str(copy), "--min-time", "1x"]
+            subprocess.run(build, stdout=subprocess.DEVNULL, check=True)
+            for pair in pairs(copy):
+                output = Path(folder, "run.json")
+                settings = settings_for(program, pair, arguments.seconds, arguments.batch_size, output)
+                timings = measure(Runner(program, DEVICE, settings), pair, arguments.rounds, output)
+                cpu = [statistics.median(timing.cpu_seconds for timing in each) for each in timings]
+                wall = [statistics.median(timing.seconds for timing in each) for each in timings]
+                rows.append(Row(pair.listed, settings.batch_size, cpu[0], cpu[1], wall[1] / wall[0]))
+                listed, sized = ([timing.model_dump() for timing in each] for each in timings)
+                raw.append({"benchmark": pair.listed, "listed": listed, "sized": sized})
+    if not rows:
+        raise SystemExit("no dispatch has a function that takes sizes: nothing was measured")
+    print_table(rows)
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps({"seconds": arguments.seconds, "pairs": raw}, indent=2) + "\n", encoding="utf-8")
+    print(f"raw figures: {RESULTS}")
+
+
+if __name__ == "__main__":
+    main()
