@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import support
 from configured import Configured
 from dispatchgen.buffers.contents import ZEROS, Content, Given, Piece, filled
 from dispatchgen.extract import buffer
@@ -15,11 +16,19 @@ from dispatchgen.extract.layout import Layout, archived, layout_of
 from dispatchgen.extract.schema import Benchmark
 from dispatchgen.manifest.fills import Random, Splat
 
-_DEVICE = (
-    'util.global private @device = #hal.device.target<"local", [#hal.executable.target<"llvm-cpu", '
-    '"embedded-elf-x86_64", {cpu = "generic", cpu_features = "", target_triple = "x86_64-unknown-unknown-eabi-elf"}>]>'
-    " : !hal.device"
-)
+_DEVICES = {
+    "local-sync": (
+        '#hal.device.target<"local", [#hal.executable.target<"llvm-cpu", "embedded-elf-x86_64", '
+        '{cpu = "generic", cpu_features = "", target_triple = "x86_64-unknown-unknown-eabi-elf"}>]>'
+    ),
+    "vulkan": (
+        '#hal.device.target<"vulkan", [#hal.executable.target<"vulkan-spirv", "vulkan-spirv-fb", '
+        '{iree_codegen.target_info = #iree_gpu.target<arch = "", features = "spirv:v1.3,cap:Shader", '
+        "wgp = <compute = fp32|int32, storage = b32, subgroup = none, subgroup_size_choices = [64], "
+        "max_workgroup_sizes = [128, 128, 64], max_thread_count_per_workgroup = 128, "
+        "max_workgroup_memory_bytes = 16384, max_workgroup_counts = [65535, 65535, 65535]>>}>]>"
+    ),
+}
 #: Returns what the buffer holds.
 _DUMP = """\
 util.func public @dump() -> !hal.buffer_view attributes {iree.abi.stub} {
@@ -60,26 +69,30 @@ def mixed() -> Layout:
 
 
 def _held(
-    layout: Layout, configured: Configured, folder: Path, flags: Sequence[str] = ()
+    layout: Layout, configured: Configured, folder: Path, flags: Sequence[str] = (), device: str = "local-sync"
 ) -> subprocess.CompletedProcess[str]:
     source = folder / "buffer.mlir"
-    text = "\n".join([_DEVICE, buffer.buffer_operations("@device", layout), _DUMP])
+    text = "\n".join(
+        [
+            f"util.global private @device = {_DEVICES[device]} : !hal.device",
+            buffer.buffer_operations("@device", layout),
+            _DUMP,
+        ]
+    )
     source.write_text(f"module {{\n{text}\n}}\n")
     module = configured.compiled(source)
-    command: list[str | Path] = [
-        configured.tools.run_module,
-        f"--module={module}",
-        "--device=local-sync",
-        "--function=dump",
-    ]
-    command = [*command, *flags, f"--output=@{folder / 'held.bin'}"]
-    return subprocess.run(command, capture_output=True, text=True)
+    command: list[str | Path] = [configured.tools.run_module, f"--module={module}", f"--device={device}"]
+    command += ["--function=dump", *flags, f"--output=@{folder / 'held.bin'}"]
+    return subprocess.run(command, capture_output=True, text=True, timeout=support.TIMEOUT)
 
 
-def test_the_buffer_holds_what_the_layout_says(mixed: Layout, configured: Configured, tmp_path: Path) -> None:
+@pytest.mark.parametrize("device", ["local-sync", pytest.param("vulkan", marks=pytest.mark.lavapipe)])
+def test_the_buffer_holds_what_the_layout_says(
+    device: str, mixed: Layout, configured: Configured, tmp_path: Path
+) -> None:
     archive = tmp_path / "data.irpa"
     buffer.write_archive(archive, mixed)
-    result = _held(mixed, configured, tmp_path, [f"--parameters=data={archive}"])
+    result = _held(mixed, configured, tmp_path, [f"--parameters=data={archive}"], device)
     assert result.returncode == 0, result.stderr
     held = (tmp_path / "held.bin").read_bytes()
     assert len(held) == mixed.size

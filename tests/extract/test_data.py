@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import support
 from configured import Configured
 from dispatchgen.buffers.encoding import Numbers
 from dispatchgen.errors import DataError
@@ -118,7 +119,7 @@ def test_values_of_inputs(program: Program) -> None:
     found = extract(program, calls, "cpu", data=plan())
     (dispatch,) = found.lock.dispatches
     held = [each.data[_IDS] for each in dispatch.benchmarks]
-    assert held == ["input 0: the values of input 0", "input 0: 5 everywhere"]
+    assert held == ["input 0: as given", "input 0: 5 everywhere"]
     assert [numbers(found, _IDS, i) for i in range(2)] == [[1, 2, 3, 4], 8 * [5]]
 
 
@@ -204,7 +205,7 @@ def run(configured: Configured, found: Extraction, folder: Path) -> list[str]:
     if archive is not None:
         (folder / "data.irpa").write_bytes(archive)
         command.append(f"--parameters=data={folder / 'data.irpa'}")
-    subprocess.run(command, check=True, capture_output=True)
+    subprocess.run(command, check=True, capture_output=True, timeout=support.TIMEOUT)
     rows = json.loads((folder / "out.json").read_text())["benchmarks"]
     assert not any(row.get("error_occurred") for row in rows)
     return [row["name"].split("/")[0].removeprefix("BM_") for row in rows]

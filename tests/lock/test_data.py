@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import support
 from configured import Configured
 from dispatchgen.errors import DataError, DispatchgenError
 from dispatchgen.iree.tools import Tools, find_tools
@@ -174,5 +174,5 @@ def test_a_recorded_run_is_benchmarked_on_its_data(suite: Callable[[str], Suite]
 
 def dispatchgen(folder: Path, *arguments: str) -> None:
     command = [sys.executable, "-m", "dispatchgen", *arguments]
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, env=dict(os.environ))
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=support.TIMEOUT)
     assert result.returncode == 0, result.stderr

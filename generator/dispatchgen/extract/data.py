@@ -271,7 +271,7 @@ def _values(value: ConcreteInput, piece: Piece, index: int) -> Content:
         return replace(ZEROS, note=f"what {piece.element} elements look like in memory is not known")
     if piece.bound is not None:
         check_given(decode(piece.element, contents), piece)
-    return Content(given=Given(f"the values of input {index}", hashlib.sha256(contents).hexdigest(), contents))
+    return Content(given=Given("as given", hashlib.sha256(contents).hexdigest(), contents))
 
 
 def _part(content: Content, origin: Origin, length: int) -> Content:
