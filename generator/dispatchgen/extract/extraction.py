@@ -150,7 +150,7 @@ def extract(
     dispatches = [_with_data(each, held.bindings.get(each.name, {}), layouts[each.name]) for each in dispatches]
     lock = BackendDispatches(
         backend=backend,
-        dispatches=tuple(_with_functions(dispatch, sizes.get(dispatch.name)) for dispatch in dispatches),
+        dispatches=tuple(_with_functions(each, sizes.get(each.name), layouts[each.name]) for each in dispatches),
         skipped=(
             *chain.from_iterable(_not_known(each, each.skipped) for each in found.values()),
             *chain.from_iterable(each.missing for each in (recorded or {}).values()),
@@ -168,22 +168,24 @@ def _with_kernel(dispatch: Dispatch, found: Mapping[Key, _Found]) -> tuple[Dispa
 
 def _with_data(dispatch: Dispatch, contents: Mapping[str, Sequence[Content]], layout: Layout) -> Dispatch:
     """A dispatch that says what its bindings hold: its own, and of its benchmarks."""
-
-    def words(benchmark: Benchmark) -> tuple[str, ...]:
-        held = contents.get(benchmark.name, ())
-        return tuple(map(str, held)) if any(str(content) != "zeros" for content in held) else ()
-
-    benchmarks = tuple(each.model_copy(update={"data": words(each)}) for each in dispatch.benchmarks)
+    benchmarks = tuple(
+        each.model_copy(update={"data": _words(contents.get(each.name, ()))}) for each in dispatch.benchmarks
+    )
     return dispatch.model_copy(update={"benchmarks": benchmarks, "archive": any(archived(layout))})
 
 
-def _with_functions(dispatch: Dispatch, any_size: AnySize | None) -> Dispatch:
+def _words(contents: Sequence[Content]) -> tuple[str, ...]:
+    return tuple(map(str, contents)) if any(str(content) != "zeros" for content in contents) else ()
+
+
+def _with_functions(dispatch: Dispatch, any_size: AnySize | None, layout: Layout) -> Dispatch:
     """A dispatch with the functions that take sizes."""
     if any_size is None:
         return dispatch
     functions = [(each.name, each.function) for each in any_size.functions]
+    data = _words(layout.contents)
     parameterized = tuple(
-        Parameterized(name=name, function=each.entry, symbols=each.symbols) for name, each in functions
+        Parameterized(name=name, function=each.entry, symbols=each.symbols, data=data) for name, each in functions
     )
     return dispatch.model_copy(update={"parameterized": parameterized, "unparameterized": any_size.reason})
 

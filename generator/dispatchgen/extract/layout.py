@@ -44,6 +44,7 @@ class Layout:
     regions: tuple[Region, ...]
     offsets: tuple[int, ...]  #: Of each binding.
     capacities: tuple[int, ...]  #: How long each binding may be: the largest of the benchmarks.
+    contents: tuple[Content, ...]  #: What is at `offsets`.
     _of_benchmarks: Mapping[str, tuple[int, ...]]
 
     def offsets_of(self, benchmark: Benchmark) -> tuple[int, ...]:
@@ -68,7 +69,7 @@ def layout_of(
     capacities = tuple(max(lengths) for lengths in zip(*(benchmark.bindings for benchmark in benchmarks), strict=True))
     regions: list[Region] = []
     places: dict[tuple[int, Content], int] = {}
-    offsets = [0] * count
+    offsets, at_offsets = [0] * count, [ZEROS] * count
     for binding in sorted(range(count), key=lambda binding: (written[binding], binding)):
         lengths = _lengths(binding, benchmarks, by_name)
         if len(lengths) > 1:
@@ -77,12 +78,13 @@ def layout_of(
             key = f"binding{binding}" + (f"_{number + 1}" if number else "")
             regions.append(Region(key, content, regions[-1].end if regions else 0, length))
             places[binding, content] = regions[-1].offset
-        offsets[binding] = places[binding, ZEROS if len(lengths) > 1 else next(iter(lengths))]
+        at_offsets[binding] = ZEROS if len(lengths) > 1 else next(iter(lengths))
+        offsets[binding] = places[binding, at_offsets[binding]]
     of_benchmarks = {
         name: tuple(places[binding, content] for binding, content in enumerate(held)) for name, held in by_name.items()
     }
     size = max(regions[-1].end if regions else 0, ALIGNMENT)
-    return Layout(size, tuple(regions), tuple(offsets), capacities, of_benchmarks)
+    return Layout(size, tuple(regions), tuple(offsets), capacities, tuple(at_offsets), of_benchmarks)
 
 
 def _lengths(

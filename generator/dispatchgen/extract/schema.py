@@ -40,6 +40,7 @@ class Parameterized(Data):
     name: str = Field(description="The function's name, `[A-Za-z0-9_]+`.")
     function: str = Field(description="The entry function whose arithmetic it has.")
     symbols: tuple[str, ...] = Field(description="The symbols whose sizes it takes, in order, after the batch size.")
+    data: tuple[str, ...] = Field(default=(), description="In words, what each binding holds; empty: zeros.")
 
 
 class Omitted(Data):

@@ -79,6 +79,8 @@ def at_sizes(model: Model, lock: Lock, dispatches: BackendDispatches, tree: Buil
         for name in call.files:
             write_if_changed(path.with_name(name), extraction.held.files[name])
         write_if_changed(path, "\n".join([*call_flags(call, str(path.parent)), ""]))
+        for name in call.files:
+            write_if_changed(path.parent / name, extraction.held.files[name])
     return AtSizes(calls, matching.added(dispatches, found), matching.sized)
 
 
