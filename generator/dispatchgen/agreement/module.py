@@ -17,6 +17,7 @@ from dispatchgen.buffers import elements, uses
 from dispatchgen.extract import commands
 from dispatchgen.extract.schema import Benchmark, Dispatch
 from dispatchgen.iree import ir
+from dispatchgen.iree.executable import function_of
 from dispatchgen.iree.ir import symbol_text
 from dispatchgen.iree.resources import module_of, operation_asm
 from dispatchgen.iree.symbols import rename_symbols, symbols
@@ -56,7 +57,7 @@ def check_module(
             "original": _kernel(original_op, f"{dispatch.name}_original_executable", dispatch.name, renamed),
             "substitute": _kernel(substitute_op, f"{dispatch.name}_substitute_executable", substitute_export, {}),
         }
-        spec = _spec(_kernel_function(original_op, dispatch.name), dispatch, tolerance)
+        spec = _spec(function_of(original_op, dispatch.name), dispatch, tolerance)
         device_symbol = symbol_text(ir.symbol(device_op))
         parts = [device, *(kernel.text for kernel in kernels.values())]
         parts += [
@@ -104,12 +105,6 @@ def _kernel(executable: ir.Operation, name: str, export: str, renamed: Mapping[s
     symbol = symbol_text(name)
     variant = symbol_text(ir.symbol(_variant(executable)))
     return _Kernel(text, symbol, f"{symbol}::{variant}::{symbol_text(renamed.get(export, export))}")
-
-
-def _kernel_function(executable: ir.Operation, export: str) -> ir.Operation:
-    """The function of an export; where there is none, all of the executable."""
-    functions = (op for op in ir.walk(executable) if op.name.endswith(".func") and ir.symbol(op) == export)
-    return next(functions, executable)
 
 
 def _spec(kernel: ir.Operation, dispatch: Dispatch, tolerance: float) -> CheckSpec:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -20,6 +21,7 @@ from dispatchgen.extract.schema import Benchmark, Call, Dispatch
 from dispatchgen.extract.sizes import Sizes, sizes_of
 from dispatchgen.extract.values import Origin
 from dispatchgen.iree import ir
+from dispatchgen.iree.executable import function_of
 from dispatchgen.manifest.data_sections import fill_of
 from dispatchgen.manifest.fills import BindingFill, DataSettings, File, Fill, Recorded, Splat, Zeros
 
@@ -71,14 +73,10 @@ def held_by(dispatches: Iterable[tuple[Dispatch, Export, Origins]], calls: Seque
     Raises DataError with all that is wrong: a file that cannot be read or does not fit, numbers that an element type
     cannot hold, positions out of bounds, a binding that a dispatch does not have.
     """
-    known = [_Dispatch(lock, _kernel(export), origins) for lock, export, origins in dispatches]
+    known = [
+        _Dispatch(lock, function_of(export.executable_op, export.name), origins) for lock, export, origins in dispatches
+    ]
     return _Resolver(known, calls, plan).held()
-
-
-def _kernel(export: Export) -> ir.Operation:
-    """The function of an export; where there is none, all of the executable."""
-    functions = (op for op in ir.walk(export.executable_op) if op.name.endswith(".func"))
-    return next((op for op in functions if ir.symbol(op) == export.name), export.executable_op)
 
 
 class _Resolver:
@@ -117,9 +115,9 @@ class _Resolver:
     def _input(self, call: Call, index: int, text: str) -> Content | None:
         """What an input of a call holds; None: nothing is said of it."""
         fill = fill_of(call.fills[index]) if index in call.fills else None
-        if fill is None and "=" not in text:
+        value = inputs.parse(text) if fill is not None or "=" in text else None
+        if value is None or (fill is None and value.data is None):
             return None
-        value = inputs.parse(text)
         piece = Piece(0, value.element.lstrip("su"), self._bound_of_input(call, index))
         try:
             if fill is None:
@@ -220,7 +218,7 @@ class _Resolver:
         if isinstance(fill, File):
             try:
                 if len(pieces) != 1:
-                    raise ValueError("what it fills has elements of one type that is not known here")
+                    raise ValueError("its element type is not known")
                 return Content(given=given(self._read(fill.path), fill.path, pieces[0], dims, length))
             except ValueError as error:
                 raise ValueError(f"{fill.path}: {error}") from None
@@ -261,11 +259,10 @@ def _names(text: str, dispatch: Dispatch) -> bool:
 
 def _values(value: ConcreteInput, piece: Piece, index: int) -> Content:
     """What an input holds whose values are given. Raises ValueError where a kernel cannot bear them."""
-    assert value.data is not None or value.file is not None
     data = value.data or ()
     if len(data) == 1:
-        explicit = element_bits(piece.element) is not None
-        return filled(Splat(data[0]), [piece], index, explicit=explicit)
+        is_known = element_bits(piece.element) is not None
+        return filled(Splat(data[0]), [piece], index, explicit=is_known)
     contents = inputs.buffer_view(index, value).contents
     if contents is None:
         return replace(ZEROS, note=f"what {piece.element} elements look like in memory is not known")
@@ -285,9 +282,6 @@ def _part(content: Content, origin: Origin, length: int) -> Content:
 
 def _bytes_of(value: ConcreteInput) -> int:
     """How many bytes an input has."""
-    count = 1
-    for dim in value.dims or ():
-        count *= dim
     bits = 8 if value.element == "i1" else element_bits(value.element.lstrip("su"))
     assert bits is not None
-    return count * bits // 8
+    return math.prod(value.dims or ()) * bits // 8

@@ -212,6 +212,12 @@ def _limit_alignment(subspan: ir.Operation) -> None:
             subspan.attributes["alignment"] = mlir.IntegerAttr.get(alignment.type, _ALLOCATOR_ALIGNMENT)
 
 
+def function_of(executable: ir.Operation, export: str) -> ir.Operation:
+    """The function that an export runs; where there is none, all of the executable."""
+    functions = (op for op in ir.walk(executable) if op.name.endswith(".func") and "sym_name" in op.attributes)
+    return next((op for op in functions if ir.symbol(op) == export), executable)
+
+
 def read_layout(text: str) -> Layout:
     """A layout from its text, e.g. `#hal.pipeline.layout<constants = 1, bindings = [...], flags = Indirect>`."""
     constants, flags = _CONSTANTS.match(text), _LAYOUT_FLAGS.search(text)
