@@ -97,8 +97,13 @@ def _fit_problems(text: str, sizes: Mapping[str, int], models: Sequence[Model], 
     symbols = {model.name: symbols_of_model(model) for model in models}
     if not models or any(each is None or {*each} == sizes.keys() for each in symbols.values()):
         return
-    takes = [f"{name} has {', '.join(each) if each else 'none'}" for name, each in symbols.items() if each is not None]
-    yield Problem(f"no model has just the symbols of {show(text)}", place, "; ".join(takes))
+    known = {name: each for name, each in symbols.items() if each is not None}
+    yield Problem(f"no model has just the symbols of {show(text)}", place, _have(known))
+
+
+def _have(symbols: Mapping[str, Sequence[str]]) -> str:
+    """Which symbols models have, by name."""
+    return "; ".join(f"{name} has {', '.join(each) if each else 'none'}" for name, each in symbols.items())
 
 
 def symbols_of_model(model: Model) -> tuple[str, ...] | None:
@@ -132,7 +137,8 @@ def settle(suite: Suite, locked: Mapping[str, Sequence[Shape]], *, all_known: bo
         raise ManifestError(*(Problem(f"there is no shape {show(label)}", place, hint[label]) for label in missing))
     models = tuple(model for model in settled if model.wanted is None or model.wanted or model.sizes)
     if not models:
-        raise ManifestError(Problem("no model has the shapes that are asked for", place))
+        symbols = {model.name: tuple(locked[model.id][0].symbols) for model in suite.models if locked[model.id]}
+        raise ManifestError(Problem("no model has the shapes that are asked for", place, _have(symbols)))
     return replace(suite, models=models)
 
 
