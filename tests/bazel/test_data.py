@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bazel_project import EXTRACT, TEST, BazelProject, Spawn
+from bazel_project import COMPILE, EXTRACT, TEST, BazelProject, Spawn
 from data_suite import ARCHIVE, INPUT, save, write_suite
 from substituted_suite import FIRST, lock_and_generate
 from suite_folder import copy_checkout
@@ -80,6 +81,17 @@ def test_a_file_that_does_not_fit_ends_the_build(first: Built) -> None:
         assert "data/x.npy: its shape is 4x9; 4x8 is needed" in result.stdout
     finally:
         save(folder, "x", 1)
+
+
+def test_sizes_of_a_profile_are_run_with_the_recorded_data_and_without_the_model(first: Built) -> None:
+    suite = f"//{_PACKAGE}:profiled_host"
+    spawns = first.project.spawns("test", suite, f"{suite}.smoke")
+    (compiled,) = (spawn.output for spawn in spawns if spawn.mnemonic == COMPILE)
+    (tested,) = (spawn.output for spawn in spawns if spawn.mnemonic == TEST)
+    name = Path(compiled).stem
+    assert tested == f"{_PACKAGE}/profiled_host.local-sync.{name}.smoke"
+    folder = first.project.bazel_bin / _PACKAGE / "profiled" / "host" / "dispatches"
+    assert [path.stem for path in folder.glob("*.irpa")] == [name] != ["model"]
 
 
 def test_what_the_lock_check_reads_is_among_the_sources(first: Built) -> None:

@@ -103,6 +103,13 @@ def test_the_steps_get_what_the_suite_says(package: Package) -> None:
     assert package.targets["mlp_cpu.model"].attributes["dispatch"] == ""
 
 
+def test_without_calls_there_is_no_whole_model(package: Package) -> None:
+    package.call(SUITE, **{**WHOLE, "calls": []})
+    assert package.of_kind("iree_dispatch_module") == ["mlp_cpu.matmul", "mlp_cpu.softmax"]
+    assert package.targets["mlp_cpu"].attributes["srcs"] == [":mlp_cpu.matmul", ":mlp_cpu.softmax"]
+    assert [test for test in package.of_kind("iree_dispatch_smoke_test") if "model" in test] == []
+
+
 def test_drift_is_an_error_unless_allowed(package: Package) -> None:
     package.call(SUITE, **MLP)
     assert package.targets["mlp_cpu.dispatches"].attributes["drift"] == "error"

@@ -58,6 +58,17 @@ def test_data_lie_beside_what_reads_them(built: Project) -> None:
     assert (result.returncode, "100% tests passed" in result.stdout) == (0, True), result.stdout
 
 
+def test_sizes_of_a_profile_are_run_with_the_recorded_data_and_without_the_model(built: Project) -> None:
+    folder = built.build_dir / "profiled" / "host"
+    (module,) = folder.rglob("*.vmfb")
+    (archive,) = folder.rglob("*.irpa")
+    assert module.stem == archive.stem != "model"
+    tests = {test["name"]: test["command"] for test in json.loads(built.test("--show-only=json-v1").stdout)["tests"]}
+    name = f"iree-dispatch-benchmarks/profiled/host/local-sync/{module.stem}"
+    assert {test for test in tests if "/profiled/" in test} == {name, f"{name}/smoke"}
+    assert f"--parameters=data={archive}" in tests[name]
+
+
 def test_an_edited_file_changes_data_alone(built: Project) -> None:
     built.build()
     before = _contents(built)
