@@ -23,6 +23,7 @@ _DISPATCHES = {
         ("control_flow", "large"): 3,
         ("control_flow", "no_steps"): 2,
     },
+    "encoder": {("encoder", shape): 2 for shape in ("B1_S16", "B4_S64", "B7_S80", "B8_S128")},
     "magika": {("magika", "N1"): 13, ("magika", "N4"): 13},
     "mlp": {("mlp", "B1"): 2, ("mlp", "B32"): 2, ("mlp", "B128"): 2, ("mlp_static", "static"): 2},
     "squeezenet": {("squeezenet", "static"): 29},
