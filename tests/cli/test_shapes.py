@@ -30,7 +30,7 @@ def folder(tmp_path: Path, models_dir: Path) -> Path:
 
 
 def test_what_is_printed_is_part_of_a_manifest(folder: Path, run_cli: RunCli) -> None:
-    result = run_cli("shapes", "--model", "torchsym", "--limit", "3", cwd=folder)
+    result = run_cli("shapes", "torchsym", "--limit", "3", cwd=folder)
     assert (result.code, "error" in result.stderr) == (0, False)
     for line in (
         "    # BATCH: dim 0 of input 0\n    #   named batch in the source\n",
@@ -53,7 +53,7 @@ def test_what_is_printed_is_part_of_a_manifest(folder: Path, run_cli: RunCli) ->
 
 
 def test_data(folder: Path, run_cli: RunCli) -> None:
-    result = run_cli("shapes", "--model", "torchsym", "--json", cwd=folder)
+    result = run_cli("shapes", "torchsym", "--json", cwd=folder)
     (model,) = json.loads(result.stdout)["models"]
     assert (model["model"], model["inputs"]) == ("torchsym", {"main": ["BATCHxS1x64xf32", "64x128xf32"]})
     assert [symbol["source"] for symbol in model["symbols"]] == ["batch", "s1 * 16"]

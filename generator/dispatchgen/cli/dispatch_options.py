@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from dispatchgen.cli.options import host_bin_dir_option, timeout_option
-from dispatchgen.manifest import DEFAULT_MANIFEST
+from dispatchgen.cli.options import host_bin_dir_option, manifest_option, timeout_option
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -27,7 +26,7 @@ def dispatches_of_models(command: _F) -> _F:
         "--backend", "backends", multiple=True, metavar="B", help="Only this backend; may be given more than once."
     )
     models = click.argument("models", nargs=-1, required=True, metavar="MODEL...")
-    return models(dispatch(_manifest_option(backend(command))))
+    return models(dispatch(manifest_option(backend(command))))
 
 
 def dispatch_of_model(command: _F) -> _F:
@@ -35,7 +34,7 @@ def dispatch_of_model(command: _F) -> _F:
     dispatch = click.option(
         "--dispatch", required=True, metavar="D", help="The dispatch: name, IREE symbol, operation or pattern."
     )
-    return click.argument("model", metavar="MODEL")(dispatch(_manifest_option(command)))
+    return click.argument("model", metavar="MODEL")(dispatch(manifest_option(command)))
 
 
 def output_dir_option(command: _F) -> _F:
@@ -51,15 +50,3 @@ def work_options(command: _F) -> _F:
     force = click.option("--force", is_flag=True, help="Replace files of other content, also those that were edited.")
     timeout = timeout_option("Time limit of each process of the compiler or the importer.")
     return force(timeout(host_bin_dir_option(command)))
-
-
-def _manifest_option(command: _F) -> _F:
-    option = click.option(
-        "--manifest",
-        type=click.Path(path_type=Path),
-        default=DEFAULT_MANIFEST,
-        show_default=True,
-        metavar="M",
-        help="The manifest or its folder.",
-    )
-    return option(command)

@@ -11,6 +11,7 @@ import click
 
 from dispatchgen.iree.configure import DEFAULT_TIMEOUT
 from dispatchgen.iree.tools import HOST_BIN_DIR
+from dispatchgen.manifest import DEFAULT_MANIFEST
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -46,5 +47,18 @@ def host_bin_dir_option(command: _F) -> _F:
         type=click.Path(path_type=Path),
         metavar="DIR",
         help=f"Folder of IREE's programs. Default: {HOST_BIN_DIR}, this Python's wheels, PATH.",
+    )
+    return option(command)
+
+
+def manifest_option(command: _F) -> _F:
+    """`--manifest M`, of commands whose arguments are models."""
+    option = click.option(
+        "--manifest",
+        type=click.Path(path_type=Path),
+        default=DEFAULT_MANIFEST,
+        show_default=True,
+        metavar="M",
+        help="The manifest or its folder.",
     )
     return option(command)

@@ -8,19 +8,19 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from dispatchgen.cli.options import host_bin_dir_option, timeout_option
+from dispatchgen.cli.options import host_bin_dir_option, manifest_option, timeout_option
 from dispatchgen.cli.progress import showing
 from dispatchgen.errors import DispatchgenError, Place, Problem
 from dispatchgen.iree.tools import find_compiler_tools
-from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
+from dispatchgen.manifest import load_suite
 from dispatchgen.manifest.select import select
 from dispatchgen.manifest.suite import Model, Suite
 from dispatchgen.workbench.shapes import Proposal, as_data, as_yaml, propose
 
 
 @click.command("shapes")
-@click.argument("manifest", type=click.Path(path_type=Path), default=DEFAULT_MANIFEST)
-@click.option("--model", "models", multiple=True, metavar="M", help="Only this model; may be given more than once.")
+@click.argument("models", nargs=-1, metavar="[MODEL...]")
+@manifest_option
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -31,8 +31,8 @@ from dispatchgen.workbench.shapes import Proposal, as_data, as_yaml, propose
 @timeout_option("Time limit of each process of the compiler or the importer.")
 @host_bin_dir_option
 def command(
-    manifest: Path,
     models: tuple[str, ...],
+    manifest: Path,
     limit: int | None,
     as_json: bool,
     timeout: float,
@@ -40,7 +40,7 @@ def command(
 ) -> None:
     """Print what programs state of their sizes, and shapes chosen from it, as the manifest takes them.
 
-    MANIFEST is the manifest or its folder. The program and its source state ranges (util.assume.int,
+    MODEL is a model of the manifest; default: all of them. The program and its source state ranges (util.assume.int,
     torch.symbolic_int) and names of dims. `shapes: auto` has the same shapes chosen when the lock is made.
     """
     suite = select(load_suite(manifest), models)
