@@ -11,7 +11,7 @@ from dispatchgen.buffers.contents import ZEROS, Content, Piece, filled
 from dispatchgen.extract.program import Export
 from dispatchgen.extract.schema import Benchmark
 from dispatchgen.files import write_if_changed
-from dispatchgen.iree import ir
+from dispatchgen.iree.executable import function_of
 from dispatchgen.manifest.fills import Random
 
 #: What `--data` may say.
@@ -22,7 +22,7 @@ def contents(kind: DataKind, export: Export, benchmark: Benchmark) -> tuple[Cont
     """What each binding holds: zeros, or what suits its elements; positions are in bounds."""
     if kind == "zeros":
         return (ZEROS,) * len(benchmark.bindings)
-    kernel = _kernel(export)
+    kernel = function_of(export.executable_op, export.name)
     constants = [value for _, value in benchmark.constants]
     restricted = uses.bounds(kernel, constants)
 
@@ -31,13 +31,6 @@ def contents(kind: DataKind, export: Export, benchmark: Benchmark) -> tuple[Cont
         return [Piece(at, element, uses.bound_of(restricted, ordinal, element)) for at, element in found]
 
     return tuple(filled(Random(), pieces(i), i, explicit=False) for i in range(len(benchmark.bindings)))
-
-
-def _kernel(export: Export) -> ir.Operation:
-    """The function of an export; where there is none, all of its executable."""
-    executable = export.executable_op
-    functions = (op for op in ir.walk(executable) if op.name.endswith(".func") and ir.symbol(op) == export.name)
-    return next(functions, executable)
 
 
 def binding_flags(held: Sequence[Content], lengths: Sequence[int], folder: Path) -> list[str]:
