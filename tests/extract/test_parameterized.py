@@ -234,14 +234,11 @@ def test_sizes_beyond_the_buffer_are_refused(extracted: Extracted, configured: C
 def test_modules_tell_what_they_have(extracted: Extracted, configured: Configured) -> None:
     dispatch, module = next(compiled(extracted, configured))
     shapes = ModuleShapes.model_validate(query(module))
-    first, second = extracted.case.listed
-    listed = {each.name: {shape.label: shape.symbols for shape in each.shapes} for each in shapes.functions}
-    assert listed == {
-        f"{dispatch.name}__P130_Q7_N3": {"P130_Q7_N3": first},
-        f"{dispatch.name}__P130_Q7_N3_2": {"P130_Q7_N3": first},
-        f"{dispatch.name}__P5_Q9_N1": {"P5_Q9_N1": second},
-        f"{dispatch.name}__P5_Q9_N1_2": {"P5_Q9_N1": second},
-    }
+    assert [(each.name, each.label, each.symbols) for each in shapes.functions] == [
+        (f"{dispatch.name}__{label}", label, {"P": sizes["P"], "Q": sizes["Q"]})
+        for sizes in extracted.case.listed
+        for label in ("P{P}_Q{Q}_N{N}".format(**sizes), "P{P}_Q{Q}_N{N}_2".format(**sizes))
+    ]
     assert (shapes.version, shapes.dispatch, shapes.unparameterized) == (1, dispatch.name, None)
     assert [(each.name, each.symbols, each.limits) for each in shapes.parameterized] == [
         (f"{dispatch.name}__dims", ("P", "Q", "N"), {"P": 130}),
@@ -272,6 +269,16 @@ def test_a_plain_run_leaves_them_out(configured: Configured, models_dir: Path) -
         result = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=True)
         names = [each["name"] for each in json.loads(result.stdout)["benchmarks"]]
         assert [name.split("/")[0] for name in names] == ["BM_matmul_Dx128x64_f32__B1", "BM_matmul_Dx128x64_f32__B42"]
+
+
+@pytest.mark.parametrize("extracted", [CASES[1]], indirect=True, ids=["multi"])
+def test_a_shape_that_gives_no_other_sizes_changes_no_module(extracted: Extracted) -> None:
+    """Or all would be compiled again for it."""
+    more = [{**extracted.case.listed[0], "T": 5}, *extracted.case.listed]
+    calls = calls_at(extracted.program, extracted.case, more)
+    after = dict(extract(extracted.program, calls, "cpu", extracted.extraction.lock).modules())
+    before = dict(extracted.extraction.modules())
+    assert {name for name, text in after.items() if text != before[name]} == {"matmul_like_DxDxDx32_f32"}
 
 
 def test_static_dispatches_have_none(configured: Configured, models_dir: Path) -> None:

@@ -13,20 +13,15 @@ from dispatchgen.extract.schema import Benchmark, Data
 SHAPES_VERSION = 1
 
 
-class ListedShape(Data):
-    """A call of the model."""
-
-    label: str = Field(
-        description="Name of the call: `<shape>`, or `<function>__<shape>` where the model has several entry functions."
-    )
-    symbols: dict[str, int] = Field(description="The size of each symbol.")
-
-
 class ListedFunction(Data):
     """A benchmark."""
 
     name: str = Field(description="The function, which takes the batch size (i32) alone.")
-    shapes: tuple[ListedShape, ...] = Field(description="The calls that dispatch with these sizes.")
+    label: str = Field(
+        description="Its call: `<shape>`, or `<function>__<shape>` where the model has several entry functions; `_2`... "
+        "for more sizes of one call."
+    )
+    symbols: dict[str, int] = Field(description="The sizes that it is of, of the symbols that the dispatch depends on.")
 
 
 class SizedFunction(Data):
@@ -58,11 +53,13 @@ class ModuleShapes(Data):
 def module_shapes(
     dispatch: str, benchmarks: Sequence[Benchmark], any_size: AnySize, capacities: Sequence[int]
 ) -> ModuleShapes:
-    """What the module of a dispatch holds."""
-    symbols = {call.name: call.symbols for call in any_size.calls}
+    """What the module of a dispatch holds.
+
+    Nothing of shapes that give it no other sizes: with these it would change, and be compiled again.
+    """
     return ModuleShapes(
         dispatch=dispatch,
-        functions=tuple(_listed(benchmark, symbols) for benchmark in benchmarks),
+        functions=tuple(_listed(dispatch, benchmark, any_size) for benchmark in benchmarks),
         parameterized=tuple(
             SizedFunction(name=each.name, symbols=each.function.symbols, limits=each.limits)
             for each in any_size.functions
@@ -72,7 +69,11 @@ def module_shapes(
     )
 
 
-def _listed(benchmark: Benchmark, symbols: dict[str, dict[str, int]]) -> ListedFunction:
-    calls = [call for call in benchmark.counts if call in symbols]
-    shapes = tuple(ListedShape(label=call, symbols=symbols[call]) for call in calls)
-    return ListedFunction(name=benchmark.name, shapes=shapes)
+def _listed(dispatch: str, benchmark: Benchmark, any_size: AnySize) -> ListedFunction:
+    used = {symbol for each in any_size.functions for symbol in each.limits}
+    symbols = next((call.symbols for call in any_size.calls if call.name in benchmark.counts), {})
+    return ListedFunction(
+        name=benchmark.name,
+        label=benchmark.name.removeprefix(dispatch).removeprefix("__"),
+        symbols={symbol: size for symbol, size in symbols.items() if symbol in used or not used},
+    )
