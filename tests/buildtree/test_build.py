@@ -20,7 +20,7 @@ from dispatchgen.buildtree.ninja import Progress
 from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
 from dispatchgen.buildtree.state import state_after
 from dispatchgen.errors import OutputError, ToolError
-from dispatchgen.extract.schema import BackendDispatches, Dispatch
+from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
 from dispatchgen.lock.schema import Lock, MadeFrom
 
 #: `configured.mlir` fails where `broken` is its source's content; a module fails where `bad` is in its source.
@@ -67,7 +67,7 @@ def lock() -> Lock:
         model="m",
         made_from=made_from,
         entry=None,
-        calls=(),
+        calls=(Call(name="B1", function="main", shape="B1", symbols={}, inputs=()),),
         backends={"cpu": BackendDispatches(backend="cpu", dispatches=dispatches)},
     )
 
