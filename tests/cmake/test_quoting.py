@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 from cmake_project import Generator, Project, find_program
 from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
 from dispatchgen.lock.schema import Lock, MadeFrom
+from dispatchgen.manifest.fills import BindingFill, DataSettings, File
 from dispatchgen.manifest.suite import Backend, Device, Selector, Source, Substitution
 from dispatchgen.render.cmake import render_cmake
 from dispatchgen.render.quote import SHELL_OPERATORS, cmake_string, command_refusal, ctest_refusal, refusal
@@ -238,11 +240,16 @@ _HOSTILE_NAME = "a $HOME ${HOME} $<x> #1 100% 'q' \"d\" (p) {b} `touch x` & Ã©æ¼
 @pytest.mark.slow
 def test_source_with_a_hostile_name_is_built(tmp_path: Path, checkout: Path, generator: Generator) -> None:
     name = f"{_HOSTILE_NAME}.mlir"
-    model = replace(layers_model("m"), source=Source(f"my models/{name}", "mlir"), labels=("$(touch x)", "a;b"))
+    data = f"my models/{_HOSTILE_NAME}.npy"
+    model = layers_model(
+        "m", data=DataSettings(bindings=(BindingFill("*", 0, File(data)),)), labels=("$(touch x)", "a;b")
+    )
+    model = replace(model, source=Source(f"my models/{name}", "mlir"))
     project = Project(tmp_path / "suite", generator, models=[model], environment={"PYTHONPATH": str(checkout)})
     project.write_layers("m", (8, 16))
     (project.folder / "models").rename(project.folder / "my models")
     (project.folder / "my models" / "m.mlir").rename(project.folder / "my models" / name)
+    np.save(project.folder / data, np.zeros((4, 8), np.float32))
     project.lock()
     project.generate()
     project.configure()

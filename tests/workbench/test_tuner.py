@@ -41,6 +41,7 @@ models:
     backends: [gfx942]
     parameters: [w=weights.irpa]
     compile_flags: [--iree-opt-level=O2]
+    data: {default: random}
 """
 
 
@@ -88,6 +89,7 @@ def test_everything_that_the_tuner_reads_is_there(exported: Path) -> None:
 def test_the_tuners_way_of_compiling_works(exported: Path, iree_tools: IreeTools, tmp_path: Path) -> None:
     benchmark = exported / f"{_MATMUL}_benchmark.mlir"
     assert benchmark.read_text().count("#iree_codegen.root_op<") == 1
+    assert "io_parameters" not in benchmark.read_text(), "the tuner has no files of data"
     # As amdsharktuner's `strip_compilation_info` and `strip_root_op_attr`.
     strip: list[str | Path] = [iree_tools.opt, benchmark, "--iree-codegen-strip-compilation-info"]
     stripped = subprocess.run(strip, capture_output=True, text=True, check=True).stdout

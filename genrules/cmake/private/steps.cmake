@@ -184,6 +184,7 @@ function(_iree_dispatch_listed OUT)
   if(NOT "${_FILES}" STREQUAL "")
     list(SORT _FILES)
     list(JOIN _FILES "\n" _FILES)
+    string(REPLACE "$<1:$><" "$<" _FILES "${_FILES}")  # as build files write it, for generator expressions
     string(APPEND _TEXT "\n\n${_FILES}")
   endif()
   string(SHA256 _DIGEST "${_TEXT}")
