@@ -109,8 +109,15 @@ def test_a_dispatch_that_is_gone_is_told(ctrl: Program, seen: Profile) -> None:
     reasons = {skip.operation: skip.reason for skip in found.skipped}
     assert reasons == {
         "pooling": "the profile p.json is of other code of it, made by iree-compile 3.13.0 @ abc",
-        "elementwise_D_f32": "it does not run at any of the shapes",
+        "elementwise_D_f32": "no profile of this backend has it",
     }
+
+
+def test_a_backend_without_a_profile(ctrl: Program) -> None:
+    found = extract(ctrl.program, [CALL], "cpu", recorded={}).lock
+    assert not found.dispatches
+    assert {skip.reason for skip in found.skipped} == {"no profile of this backend has it"}
+    assert len(found.skipped) == 3
 
 
 @pytest.mark.parametrize(

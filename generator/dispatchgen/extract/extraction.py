@@ -337,13 +337,15 @@ def _explain_the_rest(program: Program, found: dict[Key, _Found], calls: Sequenc
     functions: dict[Key, set[str | None]] = {}
     for site in program.sites:
         functions.setdefault((site.executable, site.export), set()).add(site.function)
+    has_shapes = any(call.is_run for call in calls)
+    not_run = "it does not run at any of the shapes" if has_shapes else "no profile of this backend has it"
     for key, each in list(found.items()):
         if each.counts or each.skipped:
             continue
         if key not in functions:
             each.skipped["no place in the program dispatches it"] = [call.name for call in calls]
         elif functions[key] & reached:
-            each.skipped["it does not run at any of the shapes"] = [call.name for call in calls]
+            each.skipped[not_run] = [call.name for call in calls]
         else:
             del found[key]
 
