@@ -84,4 +84,18 @@ def _dispatch(name: str) -> Dispatch:
     )
 
 
-LOCKS = {"model_a": lock_of("model_a", "host", "gpu"), "b": lock_of("b", "gpu")}
+def lock_with_data(model: str, *backends: str) -> Lock:
+    """The same with data in files, and the sizes of a profile."""
+    lock = lock_of(model, *backends)
+    call = lock.calls[0].model_copy(update={"inputs": ("4xi64=@B8.input0.bin",), "files": ("B8.input0.bin",)})
+    seen = Call(name="seen", function="", shape="seen", symbols={}, inputs=(), profile="seen.json")
+    found = {name: each.model_copy(update={"dispatches": _with_archives(each)}) for name, each in lock.backends.items()}
+    changes = {"files": ("d/x.npy", "seen.json"), "calls": (call, *lock.calls[1:], seen), "backends": found}
+    return lock.model_copy(update=changes)
+
+
+def _with_archives(found: BackendDispatches) -> tuple[Dispatch, ...]:
+    return tuple(each.model_copy(update={"archive": each.name == "z_2"}) for each in found.dispatches)
+
+
+LOCKS = {"model_a": lock_with_data("model_a", "host", "gpu"), "b": lock_of("b", "gpu")}

@@ -53,8 +53,11 @@ def test_a_call_carries_all_that_the_rule_needs() -> None:
         "backend": "host",
         "src": "a.mlir",
         "lock": "locks/model_a.json",
+        "data": ["d/x.npy", "seen.json"],
         "dispatches": ["a_1", "z_2"],
+        "archives": ["z_2"],
         "calls": ["B1", "B8"],
+        "call_inputs": ["B8.input0.bin"],
         "parameters": ["scope=weights.irpa"],
         "devices": ["sync=local-sync", "task=local-task"],
         "run_flags": ["sync=--x=$y"],
@@ -125,10 +128,12 @@ def test_locks_must_be_there() -> None:
 def test_all_strings_that_bazel_cannot_carry_are_named() -> None:
     source = Source("../m:a.mlir", "mlir")
     model = replace(MODEL_A, source=source, parameters=("s=../w.irpa",), labels=("a\nb",), line=7)
-    problems = _refusals(replace(SUITE, models=(model,)))
+    locks = {"model_a": LOCKS["model_a"].model_copy(update={"files": ("../x.npy",)})}
+    problems = _refusals(replace(SUITE, models=(model,)), locks)
     assert [problem.splitlines()[0].partition(" of model ")[0] for problem in problems] == [
         "error: Bazel cannot carry '../m:a.mlir'",
         "error: Bazel cannot carry '../w.irpa'",
+        "error: Bazel cannot carry '../x.npy'",
         "error: Bazel cannot carry 'a\\nb'",
     ]
     assert all(problem.endswith("at somewhere/benchmarks.yaml:7") for problem in problems)

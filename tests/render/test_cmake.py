@@ -38,7 +38,9 @@ def test_a_call_carries_all_that_the_rule_needs() -> None:
     ]
     assert call["COMPILE_FLAGS"][-1] == "--iree-llvmcpu-target-cpu=generic"
     assert call["DISPATCHES"] == ["a_1", "z_2"]
-    assert call["CALLS"] == ["B1", "B8"]
+    assert call["CALLS"] == ["B1", "B8"], "no call of a profile"
+    assert (call["DATA"], call["ARCHIVES"]) == (["d/x.npy", "seen.json"], ["z_2"])
+    assert call["CALL_INPUTS"] == ["B8.input0.bin"]
     assert call["PARAMETERS"] == ["scope=weights.irpa"]
     assert call["DEVICES"] == ["sync=local-sync", "task=local-task"]
     assert call["RUN_FLAGS"] == ["sync=--x=\\$y"]
@@ -116,9 +118,11 @@ def test_all_missing_locks_are_named_with_the_command() -> None:
 
 def test_all_strings_that_cmake_cannot_carry_are_named() -> None:
     model = replace(MODEL_A, labels=("NAME", "a[b"), compile_flags={"gpu": ("--x\ny",)}, line=7)
+    locks = {"model_a": LOCKS["model_a"].model_copy(update={"files": ("a:b.npy",)})}
     with pytest.raises(ManifestError) as caught:
-        render_cmake(replace(SUITE, models=(model,)), LOCKS)
+        render_cmake(replace(SUITE, models=(model,)), locks)
     problems = [str(problem) for problem in caught.value.problems]
-    assert len(problems) == 3
+    assert len(problems) == 4
+    assert "CMake cannot carry 'a:b.npy' of model 'Model A' on backend 'gpu': it holds ':'" in problems[0]
     assert all("at somewhere/benchmarks.yaml:7" in problem for problem in problems)
-    assert "CMake cannot carry '--x\\ny' of model 'Model A' on backend 'gpu'" in problems[0]
+    assert "CMake cannot carry '--x\\ny' of model 'Model A' on backend 'gpu'" in problems[1]
