@@ -136,3 +136,11 @@ def test_positions_that_are_given_are_checked() -> None:
         message = f"element 1 is {wrong[1]}, the kernel needs positions from 0 to 9"
         with pytest.raises(ValueError, match=message):
             contents.check_given(np.array(wrong), _IDS[0])
+
+
+def test_equal_contents_are_one_whatever_they_had_to_fit() -> None:
+    """So shapes share a region, although each has its bound."""
+    small, large = [Piece(0, "i32", 10)], [Piece(0, "i32", 20)]
+    assert filled(Splat(7), small, 0) == filled(Splat(7), large, 0)
+    assert filled(Random(0, 5), small, 0) == filled(Random(0, 5), large, 0)
+    assert filled(Random(), small, 0) != filled(Random(), large, 0)

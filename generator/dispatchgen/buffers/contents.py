@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -138,7 +138,7 @@ def filled(fill: Zeros | Splat | Random, pieces: Sequence[Piece], ordinal: int, 
     recipes, notes = [], []
     for piece in pieces:
         recipe, note = _recipe(fill, piece, ordinal, explicit)
-        recipes.append((piece, recipe))
+        recipes.append((replace(piece, bound=None), recipe))  # equal contents are one, whatever they had to fit
         notes.append(note)
     note = next((note for note in notes if note is not None), None)
     return Content(tuple(recipes), note=note)

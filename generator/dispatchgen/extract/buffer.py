@@ -8,12 +8,11 @@ not compiled again when they change: `--parameters=data=<dispatch>.irpa` of IREE
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from textwrap import indent
 
 from dispatchgen.extract import commands
 from dispatchgen.extract.layout import Layout, Region, archived
-from dispatchgen.files import work_folder, write_if_changed
+from dispatchgen.files import work_folder
 
 #: Scope of the parameters that hold data.
 SCOPE = "data"
@@ -110,11 +109,3 @@ def archive_bytes(layout: Layout) -> bytes:
     with work_folder() as folder:
         index.create_archive_file(str(folder / "data.irpa"))
         return (folder / "data.irpa").read_bytes()
-
-
-def write_archive(path: Path, layout: Layout) -> None:
-    """Writes the archive of a module's buffer; one that is there and is the same is left alone.
-
-    Raises OutputError when it cannot be written.
-    """
-    write_if_changed(path, archive_bytes(layout))
