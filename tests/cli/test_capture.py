@@ -170,7 +170,7 @@ def test_bytes_of_bindings_are_kept(suite_dir: Path) -> None:
     ids = struct.pack("<6q", 3, 1, 4, 1, 5, 9)
     (suite_dir / "ids.bin").write_bytes(ids)
     profile = capture(
-        suite_dir, "embed", "--backend", "cpu", *inputs("2x3xi64=@ids.bin", "1000x256xf32"), "--keep-data"
+        suite_dir, "embed", "--backend", "cpu", *inputs(f"2x3xi64=@{suite_dir}/ids.bin", "1000x256xf32"), "--keep-data"
     )
     path = suite_dir / "profiles" / "embed.json"
     manifest = _MANIFEST.replace("[{B: 2, S: 3},", "[{from: profiles/embed.json},").replace(

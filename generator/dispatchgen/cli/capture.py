@@ -9,7 +9,7 @@ import click
 from dispatchgen.cli.options import host_bin_dir_option, timeout_option
 from dispatchgen.errors import ManifestError, Place, Problem
 from dispatchgen.iree.recorder import Recorder
-from dispatchgen.iree.tools import find_programs, find_tools
+from dispatchgen.iree.tools import find_compiler_tools, find_programs
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
 from dispatchgen.manifest.names import show_all
 from dispatchgen.manifest.select import select, select_devices
@@ -68,8 +68,9 @@ def command(
       dispatchgen capture --model mlp --input 42x64xf32 -o profiles/mlp.json
       dispatchgen capture --model mlp --recording app.ireereplay -o profiles/mlp.json
     """
-    given = [name for name, value in (("--recording", recordings), ("--input", inputs), ("--shape", shape)) if value]
-    if len(given) > 1:
+    options = {"--recording": recordings, "--input": inputs, "--shape": shape, "--function": function}
+    given = [name for name, value in options.items() if value]
+    if (recordings and len(given) > 1) or (inputs and shape):
         raise click.UsageError(f"{' and '.join(given)} exclude each other.")
     suite = select(load_suite(manifest), [model], [] if backend is None else [backend])
     suite = select_devices(suite, [] if device is None else [device])
@@ -83,11 +84,11 @@ def command(
     from dispatchgen.profile.summary import summary
     from dispatchgen.workbench.capture import Wanted, capture
 
-    tools = find_tools(iree_host_bin_dir)
-    dump_replay = find_programs(["iree-dump-replay"], iree_host_bin_dir)["iree-dump-replay"]
-    recorder = Recorder(tools.iree_run_module, devices[0], timeout) if devices else None
+    tools = find_compiler_tools(iree_host_bin_dir)
+    programs = find_programs(["iree-run-module", "iree-dump-replay"], iree_host_bin_dir)
+    recorder = Recorder(programs["iree-run-module"], devices[0], timeout) if devices else None
     wanted = Wanted(recordings, inputs, shape, function, keep_data)
-    captured = capture(tools, dump_replay, suite, wanted, recorder, timeout)
+    captured = capture(tools, programs["iree-dump-replay"], suite, wanted, recorder, timeout)
     write_kept(output, captured.kept)
     write_profile(output, captured.profile)
     for note in captured.notes:

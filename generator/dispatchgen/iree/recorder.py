@@ -21,14 +21,13 @@ class Recorder:
     timeout: float  #: Of one run, in seconds.
 
 
-def record(recorder: Recorder, module: Path, flags: Sequence[str], output: Path, cwd: Path) -> Problem | None:
+def record(recorder: Recorder, module: Path, flags: Sequence[str], output: Path) -> Problem | None:
     """Calls a function of a module once and records what the device is asked to do.
 
     Args:
       module: The compiled module.
       flags: `--function=`, `--input=`, `--parameters=`.
       output: The recording.
-      cwd: Working folder, where relative paths in the flags start.
 
     Returns why the program crashed, if it did: IREE 3.13's crashes at the end of every recorded run on Vulkan, when all
     is recorded. Whether it is the recording tells.
@@ -37,7 +36,7 @@ def record(recorder: Recorder, module: Path, flags: Sequence[str], output: Path,
     """
     command = [str(recorder.iree_run_module), f"--module={module}", f"--device={recorder.device.uri}", *flags]
     command += [*run_module_flags(recorder.device.run_flags), f"--device_replay_output={output}"]
-    result = process.run(command, timeout=recorder.timeout, check=False, cwd=cwd)
+    result = process.run(command, timeout=recorder.timeout, check=False)
     if result.returncode == 0:
         return None
     text = f"{result.stderr}\n{result.stdout}"

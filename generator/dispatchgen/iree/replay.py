@@ -7,7 +7,6 @@ from the file itself. What is kept meanwhile does not grow with the number of di
 from __future__ import annotations
 
 import json
-import os
 import struct
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -119,7 +118,8 @@ class Recording:
 
     def bytes_of(self, part: Range) -> bytes:
         """The bytes of a range. Raises ProfileError where the file ends before."""
-        data = os.pread(self._stream.fileno(), part.length, part.offset)
+        self._stream.seek(part.offset)
+        data = self._stream.read(part.length)
         if len(data) != part.length:
             message = f"the recording ends within {part.length} bytes at {part.offset}"
             raise ProfileError(Problem(message, Place(str(self.path)), "record the run again"))

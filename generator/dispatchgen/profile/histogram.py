@@ -93,6 +93,7 @@ class _Reader:
     exports: dict[tuple[Range, str], Export | None] = field(default_factory=dict)  #: By the code, and the function.
     seen: dict[_Key, dict[_Sizes, _Seen]] = field(default_factory=dict)
     others: Counter[str] = field(default_factory=Counter)
+    written: dict[_Key, Sequence[bool]] = field(default_factory=dict)
     kept: dict[str, bytes] = field(default_factory=dict)
 
     def add(self, dispatch: RecordedDispatch) -> None:
@@ -110,8 +111,13 @@ class _Reader:
 
     def _written(self, export: Export | None) -> Sequence[bool]:
         """Which bindings a dispatch may write; empty: not known."""
-        interface = export and interface_of(self.compiled.program, export.executable, export.name)
-        return interface.written if interface else ()
+        if export is None:
+            return ()
+        key = (export.executable, export.name)
+        if key not in self.written:
+            interface = interface_of(self.compiled.program, *key)
+            self.written[key] = interface.written if interface is not None else ()
+        return self.written[key]
 
     def _export(self, executable: RecordedExecutable, name: str) -> Export | None:
         """The program's export that a function of a recorded executable is; None: it is of another program."""

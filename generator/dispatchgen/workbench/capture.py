@@ -9,20 +9,21 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 
-from dispatchgen.errors import ModelError, Place, Problem, ToolError
+from dispatchgen.errors import ModelError, Place, Problem, ProfileError, ToolError
 from dispatchgen.extract.calls import calls_of
 from dispatchgen.extract.extraction import extract
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import Call
 from dispatchgen.files import work_folder, write_if_changed
 from dispatchgen.iree import ir
-from dispatchgen.iree.configure import configure, import_source, run_compiler
+from dispatchgen.iree.configure import configure, import_source, run_compiler, source_path
 from dispatchgen.iree.flags import compile_flags, import_flags, parameter_values
 from dispatchgen.iree.recorder import Recorder, record
 from dispatchgen.iree.tools import CompilerTools
 from dispatchgen.lock.data import data_plan
 from dispatchgen.lock.make import made_from
 from dispatchgen.lock.modules import call_flags
+from dispatchgen.lock.schema import MadeFrom
 from dispatchgen.lock.store import read_lock
 from dispatchgen.manifest.fills import DataSettings
 from dispatchgen.manifest.names import did_you_mean, make_label, show, show_all
@@ -78,7 +79,8 @@ def capture(
         subject = Subject(tools, suite, model, backend, source, folder, timeout)
         with _compiled(subject) as compiled:
             histograms = list(_histograms(subject, compiled, dump_replay, wanted, recorder))
-    profiles = [(Path(run.what), _profile(subject, run, histogram)) for run, histogram, _ in histograms]
+    origin = made_from(tools.compiler_version, suite, replace(model, profiles=()))
+    profiles = [(Path(run.what), _profile(subject, origin, run, histogram)) for run, histogram, _ in histograms]
     captured = Captured(merge_profiles(profiles))
     for run, histogram, note in histograms:
         captured.kept |= histogram.kept
@@ -88,21 +90,23 @@ def capture(
     return captured
 
 
-def _profile(subject: Subject, run: Run, histogram: Histogram) -> Profile:
-    origin = made_from(subject.tools.compiler_version, subject.suite, replace(subject.model, profiles=()))
+def _profile(subject: Subject, origin: MadeFrom, run: Run, histogram: Histogram) -> Profile:
     return Profile(
         model=subject.model.id,
         backend=subject.backend.id,
         source=origin.source,
-        flags=(*_import_flags(subject.model), *compile_flags(subject.model, subject.backend)),
+        flags=(
+            *(import_flags(subject.model) if _is_imported(subject.model) else ()),
+            *compile_flags(subject.model, subject.backend),
+        ),
         compiler=origin.compiler,
         runs=(run,),
         dispatches=histogram.dispatches,
     )
 
 
-def _import_flags(model: Model) -> Sequence[str]:
-    return import_flags(model) if model.source.format == "onnx" else ()
+def _is_imported(model: Model) -> bool:
+    return model.source.format == "onnx"
 
 
 @contextmanager
@@ -112,7 +116,8 @@ def _compiled(subject: Subject) -> Iterator[Compiled]:
     configured = configure(subject.tools, suite, model, backend, subject.folder, subject.timeout, subject.source)
     flags = compile_flags(model, backend)
     own_flags = ["--compile-from=executable-configurations", *subject.flags(subject.folder)]
-    source = model.source.path if subject.source.is_relative_to(suite.root) else str(subject.source)
+    given = model.source.path if model.source.package is None else str(source_path(suite, model))
+    source = str(subject.source) if _is_imported(model) else given
     with ir.read_module(configured, subject.tools.compiler_version) as module:
         yield Compiled(
             program=Program(module),
@@ -121,8 +126,16 @@ def _compiled(subject: Subject) -> Iterator[Compiled]:
                 cache(partial(_compile, subject, source, "given.vmfb", suite.root, flags)),
             ),
             compiler=subject.tools.compiler_version,
-            command=shlex.join(["iree-compile", source, "-o", f"{model.id}.vmfb", *flags]),
+            command=_command(model, given, flags),
         )
+
+
+def _command(model: Model, source: str, flags: Sequence[str]) -> str:
+    """How to compile the model in the suite's folder."""
+    imported = f"{model.id}.mlir"
+    steps = [["iree-import-onnx", source, "-o", imported, *import_flags(model)]] if _is_imported(model) else []
+    steps.append(["iree-compile", imported if steps else source, "-o", f"{model.id}.vmfb", *flags])
+    return " && ".join(map(shlex.join, steps))
 
 
 def _compile(subject: Subject, source: str, output: str, cwd: Path, flags: Sequence[str]) -> bytes:
@@ -150,8 +163,13 @@ def _histograms(
     for call in calls:
         recording = subject.folder / "run.ireereplay"
         flags = [*call_flags(call, str(subject.folder)), *_parameters(subject)]
-        crash = record(recorder, module, flags, recording, subject.suite.root)
-        histogram = read_histogram(compiled, recording, dump_replay, keep_data=wanted.keep_data)
+        crash = record(recorder, module, flags, recording)
+        try:
+            histogram = read_histogram(compiled, recording, dump_replay, keep_data=wanted.keep_data)
+        except ProfileError:
+            if crash is not None:
+                raise ToolError(crash) from None
+            raise
         recording.unlink()
         if crash is not None and not histogram.has_whole_call:
             raise ToolError(crash)
