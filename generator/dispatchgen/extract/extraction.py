@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 
 from dispatchgen.buffers.contents import Content
@@ -14,8 +13,7 @@ from dispatchgen.extract import emit, names
 from dispatchgen.extract.buffer import archive_bytes
 from dispatchgen.extract.data import DataPlan, Held, Origins, held_by
 from dispatchgen.extract.evaluate import Trace, evaluate, evaluate_initializers
-from dispatchgen.extract.evaluator import Dispatched
-from dispatchgen.extract.interface import interface_of
+from dispatchgen.extract.found import Found, Key, record_profile, record_trace
 from dispatchgen.extract.layout import Layout, archived, layout_of
 from dispatchgen.extract.parameterized import AnySize, any_size
 from dispatchgen.extract.program import Export, Program
@@ -27,55 +25,14 @@ from dispatchgen.extract.schema import (
     Benchmark,
     Call,
     Dispatch,
-    Omitted,
     Parameterized,
     Skipped,
 )
-from dispatchgen.extract.sizes import Sizes, sizes_of
-from dispatchgen.extract.values import HostValue, Origin, Unknown
-from dispatchgen.iree.types import scalar_type
+from dispatchgen.extract.sizes import sizes_of
 from dispatchgen.manifest.suite import STATIC
 
 #: How many calls that the program rejects are told of.
 _ERRORS = 20
-
-Key = tuple[str, str]  #: Executable and export.
-
-
-@dataclass
-class _Found:
-    """What the calls of a model make of one export."""
-
-    export: Export
-    counts: dict[Sizes, Counter[str]] = field(default_factory=dict)  #: Per sizes: how often, by call.
-    #: Per sizes and call: where inputs hold what the bindings of the first run hold.
-    origins: dict[Sizes, dict[str, tuple[Origin | None, ...]]] = field(default_factory=dict)
-    skipped: dict[str, list[str]] = field(default_factory=dict)  #: Reason -> calls.
-    uncounted: dict[str, list[str]] = field(default_factory=dict)  #: Reason -> calls.
-    omitted: dict[str, Omitted] = field(default_factory=dict)  #: By call.
-    written: tuple[bool, ...] = ()
-    device: str | None = None
-
-    def add(self, sizes: Sizes, call: str, runs: int = 1) -> None:
-        """Counts runs with these sizes."""
-        self.counts.setdefault(sizes, Counter())[call] += runs
-
-    def skip(self, reason: str, call: str) -> None:
-        """Notes why there is no benchmark for what a call runs; the first reason is enough."""
-        if not any(call in calls for calls in self.skipped.values()):
-            self.skipped.setdefault(reason, []).append(call)
-
-    def stop_counting(self, reason: str, call: str) -> None:
-        """Notes that it may run more often in a call than was counted, if it runs at all."""
-        if any(call in counts for counts in self.counts.values()):
-            self.uncounted.setdefault(reason, []).append(call)
-        else:
-            self.skip(f"whether it runs depends on {reason}", call)
-
-    def counts_of(self, sizes: Sizes) -> dict[str, int | None]:
-        """How often it runs with these sizes, by call."""
-        unknown = {call for calls in self.uncounted.values() for call in calls}
-        return {call: None if call in unknown else count for call, count in self.counts[sizes].items()}
 
 
 @dataclass(frozen=True)
@@ -87,7 +44,7 @@ class Extraction:
     held: Held  #: What bindings and inputs hold.
     _layouts: Mapping[str, Layout]  #: By dispatch.
     _program: Program
-    _found: Mapping[Key, _Found]
+    _found: Mapping[Key, Found]
     _any_size: Mapping[str, AnySize]
 
     def modules(self) -> Iterator[tuple[str, str]]:
@@ -130,15 +87,15 @@ def extract(
         fit what they fill.
       ShapeError: the program itself rejects the shape of a call.
     """
-    found = {key: _Found(export) for key, export in program.exports.items()}
+    found = {key: Found(export) for key, export in program.exports.items()}
     read_backs = ReadBacks()
     run = [call for call in calls if call.is_run]
     for index, (call, trace) in enumerate(zip(run, _traces(program, run, read_backs), strict=True)):
-        _record(program, found, call.name, trace, with_initializers=index == 0)
+        record_trace(program, found, call.name, trace, with_initializers=index == 0)
     if not run:
-        _record(program, found, INITIALIZER, evaluate_initializers(program), with_initializers=True)
+        record_trace(program, found, INITIALIZER, evaluate_initializers(program), with_initializers=True)
     for name, each in (recorded or {}).items():
-        _record_profile(program, found, name, each)
+        record_profile(program, found, name, each)
     _explain_the_rest(program, found, calls)
     usable = {key: each for key, each in found.items() if each.counts}
     dispatches = list(_dispatches(program, usable, calls, previous))
@@ -160,7 +117,7 @@ def extract(
     return Extraction(lock, read_backs.names, held, layouts, program, usable, sizes)
 
 
-def _with_kernel(dispatch: Dispatch, found: Mapping[Key, _Found]) -> tuple[Dispatch, Export, Origins]:
+def _with_kernel(dispatch: Dispatch, found: Mapping[Key, Found]) -> tuple[Dispatch, Export, Origins]:
     """A dispatch, what it runs, and where inputs hold what its bindings hold."""
     each = found[dispatch.executable, dispatch.export]
     return dispatch, each.export, each.origins
@@ -190,7 +147,7 @@ def _with_functions(dispatch: Dispatch, any_size: AnySize | None, layout: Layout
     return dispatch.model_copy(update={"parameterized": parameterized, "unparameterized": any_size.reason})
 
 
-def _not_known(found: _Found, reasons: Mapping[str, Sequence[str]]) -> Iterator[Skipped]:
+def _not_known(found: Found, reasons: Mapping[str, Sequence[str]]) -> Iterator[Skipped]:
     for reason, calls in reasons.items():
         operation = names.operation_of(found.export.name)
         yield Skipped(
@@ -239,94 +196,7 @@ def _placed(call: Call, error: ModelError) -> Iterator[Problem]:
         yield Problem(problem.message, place, problem.hint or hint)
 
 
-def _record(program: Program, found: Mapping[Key, _Found], call: str, trace: Trace, *, with_initializers: bool) -> None:
-    """Adds what ran in a call. Initializers run once, however many calls there are."""
-    for dispatched in trace.dispatched:
-        if dispatched.initializer and not with_initializers:
-            continue
-        name = INITIALIZER if dispatched.initializer else call
-        each = found.get((dispatched.executable, dispatched.export))
-        if each is None:
-            continue
-        each.written = tuple(
-            a or b for a, b in zip(each.written or dispatched.written, dispatched.written, strict=True)
-        )
-        each.device = each.device or _device(program, dispatched.device)
-        sizes = _sizes(program, each, dispatched)
-        if isinstance(sizes, Unknown):
-            each.skip(sizes.reason, name)
-        else:
-            each.add(sizes, name)
-            each.origins.setdefault(sizes, {}).setdefault(name, dispatched.origins)
-    for stop in trace.stops:
-        if stop.initializer and not with_initializers:
-            continue
-        for key in stop.pending & found.keys():
-            found[key].stop_counting(stop.reason, INITIALIZER if stop.initializer else call)
-
-
-def _record_profile(program: Program, found: Mapping[Key, _Found], call: str, recorded: Recorded) -> None:
-    """Adds what a profile holds, under the name of its call."""
-    for key, each in found.items():
-        if key in recorded.unusable:
-            each.skip(recorded.unusable[key], call)
-        interface = interface_of(program, *key)
-        if interface is None or not recorded.counts.get(key):
-            continue
-        each.written = tuple(map(any, zip(each.written or interface.written, interface.written, strict=True)))
-        each.device = each.device or _device(program, interface.device)
-        reason = _not_benchmarked(program, each)
-        if reason is not None:
-            each.skip(reason, call)
-            continue
-        for sizes, count in recorded.counts[key].items():
-            each.add(sizes, call, count)
-        if key in recorded.omitted:
-            each.omitted[call] = recorded.omitted[key]
-
-
-def _device(program: Program, named: str | None) -> str | None:
-    if named in program.devices:
-        return named
-    return next(iter(program.devices)) if len(program.devices) == 1 else None
-
-
-def _not_benchmarked(program: Program, found: _Found) -> str | None:
-    """Why a dispatch cannot be benchmarked, whatever its sizes; None: it can."""
-    if found.export.variants != 1:
-        return f"its executable has {found.export.variants} variants; a benchmark is of one"
-    if found.device is None:
-        return f"it names none of the program's {len(program.devices)} devices"
-    return None
-
-
-def _sizes(program: Program, found: _Found, dispatched: Dispatched) -> Sizes | Unknown:
-    """The sizes of a dispatch, or the reason why it cannot be benchmarked."""
-    reason = _not_benchmarked(program, found)
-    if reason is not None:
-        return Unknown(reason)
-    values: list[HostValue] = [*dispatched.workload, *(value for _, value in dispatched.constants), *dispatched.lengths]
-    for value in values:
-        if isinstance(value, Unknown):
-            return Unknown(f"its size depends on {value.reason}")
-        if not isinstance(value, int):
-            return Unknown(f"its operand {value} is not an integer")
-    for type_, _ in dispatched.constants:
-        scalar = scalar_type(type_)
-        if scalar is None or scalar.kind != "i":
-            return Unknown(f"it takes a push constant of type {type_}")
-    integers = [value for value in values if isinstance(value, int)]
-    workload_end = len(dispatched.workload)
-    constants_end = workload_end + len(dispatched.constants)
-    types = [type_ for type_, _ in dispatched.constants]
-    return Sizes(
-        tuple(integers[:workload_end]),
-        tuple(zip(types, integers[workload_end:constants_end], strict=True)),
-        tuple(integers[constants_end:]),
-    )
-
-
-def _explain_the_rest(program: Program, found: dict[Key, _Found], calls: Sequence[Call]) -> None:
+def _explain_the_rest(program: Program, found: dict[Key, Found], calls: Sequence[Call]) -> None:
     """Gives a reason for every export that did not run at any call; takes out what only other functions dispatch.
 
     The calls are of all entry functions, unless the manifest leaves some out.
@@ -351,7 +221,7 @@ def _explain_the_rest(program: Program, found: dict[Key, _Found], calls: Sequenc
 
 
 def _dispatches(
-    program: Program, found: Mapping[Key, _Found], calls: Sequence[Call], previous: BackendDispatches | None
+    program: Program, found: Mapping[Key, Found], calls: Sequence[Call], previous: BackendDispatches | None
 ) -> Iterator[Dispatch]:
     static_calls = {INITIALIZER, *(call.name for call in calls if call.shape == STATIC)}
     described = [(names.operation_of(each.export.name), content_of(each.export)) for each in found.values()]
@@ -381,7 +251,7 @@ def content_of(export: Export) -> str:
 
 
 def _benchmarks(
-    name: str, found: _Found, is_static: bool, static_calls: Collection[str], previous: Iterable[Benchmark]
+    name: str, found: Found, is_static: bool, static_calls: Collection[str], previous: Iterable[Benchmark]
 ) -> Iterator[Benchmark]:
     """The benchmarks of a dispatch, in the order of the calls that have them."""
     old = {sizes_of(benchmark): benchmark.name for benchmark in previous}
