@@ -33,7 +33,7 @@ def sizes(text: str, *values: int) -> list[object]:
         function = ArithmeticFunction(arithmetic, [parse_input(each) for each in INPUTS], SYMBOLS)
         (end,) = ir.walk(program.functions["main"], "util.return")
         results = [function.value(At(value)) for value in end.operands]
-        for check, chain in arithmetic.checks():
+        for check, chain in arithmetic.checks:
             function.check(check, chain)
         made = function.finish(results)
         assert made.verify()

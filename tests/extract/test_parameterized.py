@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from configured import Configured
+from configured import Configured, dynamic_model
 from dispatchgen.extract.calls import calls_of
 from dispatchgen.extract.extraction import Extraction, extract
 from dispatchgen.extract.parameterized import AnySize, any_size
@@ -290,8 +290,19 @@ def test_static_dispatches_have_none(configured: Configured, models_dir: Path) -
 
 @pytest.mark.slow
 def test_magika(configured: Configured, magika: Path, tmp_path: Path) -> None:
-    case = Case("magika", ["Nx2048xi32"], [{"N": 1}, {"N": 6}], [{"N": 4}], {})
+    case = Case("magika", ["Nx2048xi32"], [{"N": 1}, {"N": 6}], [], {})
     for extracted in open_case(case, configured, magika):
         assert [len(each.parameterized) for each in extracted.dispatches] == [1] * 13
         test_functions_give_what_evaluation_gives(extracted)
         test_modules_run_them_as_the_listed_functions(extracted, configured, tmp_path)
+
+
+@pytest.mark.slow
+def test_a_model_with_sizes_of_many_kinds(configured: Configured) -> None:
+    """The text-angle classifier: 59 dispatches, of heights and widths that strided convolutions halve."""
+    source = dynamic_model("rapidocr_onnxruntime/models/ch_ppocr_mobile_v2.0_cls_infer.onnx", configured.folder)
+    listed = [{"N": 1, "H": 48, "W": 192}, {"N": 6, "H": 32, "W": 100}]
+    case = Case("classifier", ["Nx3xHxWxf32"], listed, [{"N": 3, "H": 40, "W": 150}], {})
+    for extracted in open_case(case, configured, source):
+        assert sum(bool(each.parameterized) for each in extracted.dispatches) == 59
+        test_functions_give_what_evaluation_gives(extracted)

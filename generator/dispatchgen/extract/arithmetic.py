@@ -6,7 +6,7 @@ operations without effect. What depends on anything else is refused, with the re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -22,6 +22,7 @@ _DEPTH = 16
 _CHAINS = 64
 
 _PURE = ("arith.", "math.", "affine.apply", "affine.max", "affine.min", "util.align")
+_CHECKS = ("cf.assert", "hal.buffer_view.assert")
 _IDENTITIES = ("util.optimization_barrier",)
 
 #: The `util.call` operations through which a function is reached from an entry function, outermost first.
@@ -192,13 +193,15 @@ class Arithmetic:
                     found.setdefault(ir.symbol_ref(store.attributes["global"])[0], []).append(store)
         return found
 
-    def checks(self) -> Iterator[tuple[ir.Operation, Chain]]:
+    @cached_property
+    def checks(self) -> Sequence[tuple[ir.Operation, Chain]]:
         """The checks of sizes that the entry function always makes, itself or in the function that has its body."""
+        found: list[tuple[ir.Operation, Chain]] = []
         for name in dict.fromkeys((self.entry, self.program.body_of(self.entry))):
-            blocks = self.program.functions[name].regions[0].blocks
-            for op in blocks[0].operations:
-                if op.operation.name in ("cf.assert", "hal.buffer_view.assert"):
-                    yield op.operation, self.chains(name)[0]
+            start = self.program.functions[name].regions[0].blocks[0]
+            checks = [op.operation for op in start.operations if op.operation.name in _CHECKS]
+            found += [(check, chain) for chain in self.chains(name)[:1] for check in checks]
+        return found
 
 
 def operands_of(dispatch: ir.Operation) -> tuple[list[ir.Value], list[ir.Value], list[ir.Value]]:

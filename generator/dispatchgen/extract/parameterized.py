@@ -22,6 +22,9 @@ from dispatchgen.extract.sizes import Sizes, sizes_of
 from dispatchgen.iree import ir
 from dispatchgen.manifest.inputs import parse_input, symbols_of
 
+#: An evaluator gives up after a number of operations, as of a loop that never ends.
+_CALLS_PER_EVALUATOR = 1000
+
 
 @dataclass(frozen=True)
 class SizesFunction:
@@ -48,9 +51,13 @@ class SizesFunction:
     def _program(self) -> Program:
         return Program(self.module)
 
-    def sizes(self, symbols: Mapping[str, int]) -> Sizes | None:
+    def evaluator(self) -> Evaluator:
+        """What evaluates the function; it can be used again."""
+        return Evaluator(self._program, HANDLERS)
+
+    def sizes(self, symbols: Mapping[str, int], evaluator: Evaluator | None = None) -> Sizes | None:
         """The sizes of the dispatch; None where they cannot be told. Raises ShapeError: the program rejects these."""
-        values = Evaluator(self._program, HANDLERS).call("sizes", [symbols[name] for name in self.symbols])
+        values = (evaluator or self.evaluator()).call("sizes", [symbols[name] for name in self.symbols])
         numbers = [value for value in values if isinstance(value, int)]
         if len(numbers) != len(values):
             return None
@@ -169,7 +176,7 @@ def _function(arithmetic: Arithmetic, site: Site, chain: Chain, call: Call) -> S
     workload, constants, lengths = operands_of(site.operation)
     results = [building.value(At(value, chain)) for value in (*workload, *constants, *lengths)]
     used = building.symbols_of(results)
-    for check, chain_of_check in arithmetic.checks():
+    for check, chain_of_check in arithmetic.checks:
         building.check(check, chain_of_check)
     return SizesFunction(
         entry=arithmetic.entry,
@@ -187,9 +194,11 @@ def _is_same(function: SizesFunction, other: SizesFunction) -> bool:
 
 def _matches(function: SizesFunction, calls: Sequence[Call], benchmarks: Sequence[Benchmark]) -> Iterator[bool]:
     """Whether the function gives sizes at each call that evaluation found there too."""
-    for call in calls:
+    for index, call in enumerate(calls):
+        if index % _CALLS_PER_EVALUATOR == 0:
+            evaluator = function.evaluator()
         try:
-            sizes = function.sizes(call.symbols)
+            sizes = function.sizes(call.symbols, evaluator)
         except ShapeError:
             sizes = None
         yield any(sizes_of(each) == sizes and call.name in each.counts for each in benchmarks)
@@ -206,4 +215,5 @@ def _is_at_start(operation: ir.Operation) -> bool:
         if not operation.parent.name.startswith("stream.cmd."):
             return False
         operation = operation.parent
-    return any(op.operation == operation for op in operation.parent.regions[0].blocks[0].operations)
+    blocks = operation.parent.regions[0].blocks
+    return len(blocks) == 1 or any(op.operation == operation for op in blocks[0].operations)
