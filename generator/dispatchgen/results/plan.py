@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dispatchgen.extract.schema import Call
+from dispatchgen.extract.schema import INITIALIZER, Call
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.select_shapes import settle
 from dispatchgen.manifest.suite import Model, Shape, Suite
@@ -45,7 +45,9 @@ class Plan:
     def calls(self, model: Model, backend: str) -> list[Call]:
         """The calls of a model on a backend that are run."""
         more = self.at_sizes.get((model.id, backend))
-        return [*calls_of(model, self.locks[model.id]), *(more.calls if more is not None else ())]
+        lock = self.locks[model.id]
+        listed = [call for call in calls_of(model, lock) if lock.backends[backend].has(call)]
+        return [*listed, *(more.calls if more is not None else ())]
 
     def variants_of(self, model: str, backend: str) -> Sequence[Variant]:
         """The variants of a model on a backend that are run."""
@@ -67,15 +69,18 @@ class Plan:
 
     def _processes(self, model: Model, backend: str) -> int:
         only, variants = self.only(model.id, backend), self.variants_of(model.id, backend)
-        dispatches = self.locks[model.id].backends[backend].dispatches
         more = self.at_sizes.get((model.id, backend))
+        found = self.locks[model.id].backends[backend] if more is None else more.dispatches
+        sized = {} if more is None else more.sized
+        calls = self.calls(model, backend)
+        run = {INITIALIZER, *(call.name for call in calls)}
         return (
-            sum(only is None or dispatch.name in only for dispatch in dispatches)
-            + (len(more.sized) if more is not None else 0)
-            + sum(len(variant.targets) for variant in variants)
-            + sum(
-                1 + sum(bool(acting(variant, call)) for variant in variants)
-                for call in self.calls(model, backend)
-                if call.is_run
+            sum(
+                any(not run.isdisjoint(each.counts) for each in dispatch.benchmarks if each.name not in sized)
+                for dispatch in found.dispatches
+                if only is None or dispatch.name in only
             )
+            + len(sized)
+            + sum(len(variant.targets) for variant in variants)
+            + sum(1 + sum(bool(acting(variant, call)) for variant in variants) for call in calls if call.is_run)
         )
