@@ -131,7 +131,7 @@ def _stand_in(path: Path, script: str) -> Path:
 
 
 def test_a_crash_is_named(runner: Runner, modules: Modules, tmp_path: Path) -> None:
-    crashing = replace(runner, program=_stand_in(tmp_path / "tool", "kill -SEGV $$"))
+    crashing = replace(runner, program=_stand_in(tmp_path / "iree-benchmark-module", "kill -SEGV $$"))
     outcome = run_dispatches(crashing, modules.dispatch, ["f"], tmp_path / "x.json", every=True)
     assert outcome.failures == {"f": "iree-benchmark-module: crashed (SIGSEGV)"}
 

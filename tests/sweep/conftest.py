@@ -31,6 +31,10 @@ models:
     inputs: [BxSx64xf32, 64x128xf32]
     shapes: {B: 2, S: 32}
     backends: [cpu]
+  chosen:
+    source: assume.mlir
+    shapes: {auto: 3}
+    backends: [cpu]
   ctrl:
     source: ctrl.mlir
     inputs: [Nx64xf32, Mx64xf32, index=I]

@@ -116,6 +116,13 @@ def test_points_that_the_program_rejects(suite_dir: Path) -> None:
     assert "dim 1 of input 0 is 24" in reasons[8, 24] and "a multiple of 16" in reasons[8, 24]
 
 
+def test_other_symbols_have_the_first_of_chosen_sizes(suite_dir: Path) -> None:
+    sweep = sweep_of(suite_dir, "chosen", "*", ["A=2,3"])
+    assert (sweep.dims, sweep.fixed) == ({"A": (2, 3)}, {"B": 16})
+    with pytest.raises(DispatchgenError, match="has no symbol `Z`"):
+        sweep_of(suite_dir, "chosen", "*", ["Z=1"])
+
+
 def test_all_points_are_rejected(suite_dir: Path) -> None:
     with pytest.raises(DispatchgenError) as error:
         sweep_of(suite_dir, "assume", "*", ["B=9..30"])

@@ -12,10 +12,12 @@ from typing import Any
 from dispatchgen import __version__
 from dispatchgen.errors import DispatchgenError, ModelError, Place, ToolError
 from dispatchgen.extract.program import Program
+from dispatchgen.extract.schema import BackendDispatches
 from dispatchgen.files import work_folder, write_if_changed
 from dispatchgen.iree import ir
-from dispatchgen.iree.configure import configure, import_source
+from dispatchgen.iree.configure import configure, import_source, source_path
 from dispatchgen.iree.tools import Tools, find_programs, find_tools, program_version
+from dispatchgen.lock.chosen import with_locked_shapes
 from dispatchgen.lock.make import raise_all
 from dispatchgen.lock.store import read_lock
 from dispatchgen.manifest.suite import Backend, Device, Model, Shape, Suite
@@ -29,7 +31,7 @@ from dispatchgen.sweep.data import DataKind
 from dispatchgen.sweep.dims import Grid, grid_of, parse_dims
 from dispatchgen.sweep.executable import Runnable, prepare
 from dispatchgen.sweep.measure import Measured, Measurer, measure_all, sizes
-from dispatchgen.sweep.points import Evaluated, Sized, Track, evaluate_points, track
+from dispatchgen.sweep.points import Sized, Track, evaluate_points, track
 from dispatchgen.sweep.schema import Curve, LeftOut, Sweep
 from dispatchgen.workbench.session import Subject
 
@@ -62,7 +64,11 @@ def run_sweep(suite: Suite, device: Device, options: Options, observer: Observer
         cannot be measured is in the result with the reason.
     """
     (model,), (backend,) = suite.models, suite.backends
-    grid = grid_of(model, parse_dims(options.dims), Place(str(suite.manifest), model.line))
+    dims, place = parse_dims(options.dims), Place(str(suite.manifest), model.line)
+    if model.auto is None:
+        grid_of(model, dims, place)  # what is wrong is said before anything is compiled
+    path = suite.lock_path(model)
+    lock = read_lock(path) if path.exists() else None
     cache = (options.build_dir or suite.root / ".dispatchgen").absolute()
     check_build_folder(cache)
     write_if_changed(cache / ".gitignore", IGNORE_ALL)
@@ -75,7 +81,11 @@ def run_sweep(suite: Suite, device: Device, options: Options, observer: Observer
             subject = Subject(tools, suite, model, backend, source, folder, options.timeout)
             configured = configure(tools, suite, model, backend, folder, options.timeout, source)
         with ir.read_module(configured, tools.compiler_version) as module:
-            job = _Job(subject, tools, program, Program(module), grid, device, options, cache / "sweep")
+            parts = Program(module)
+            subject = replace(subject, model=with_locked_shapes(parts, model, source_path(suite, model), lock))
+            grid = grid_of(subject.model, dims, place)
+            locked = lock.backends.get(backend.id) if lock is not None else None
+            job = _Job(subject, tools, program, parts, grid, locked, device, options, cache / "sweep")
             return job.run(observer)
 
 
@@ -88,6 +98,7 @@ class _Job:
     iree_benchmark_executable: Path
     program: Program
     grid: Grid
+    locked: BackendDispatches | None  #: Dispatches have its names.
     device: Device
     options: Options
     cache: Path
@@ -104,7 +115,7 @@ class _Job:
         """Does it all."""
         with observer.stage("evaluating") as show_progress:
             show_progress(0, None, self.model.name)
-            evaluated = self._evaluate()
+            evaluated = evaluate_points(self.program, self.model, self.backend.id, self.grid.shapes, self.locked)
             tracks = [track(evaluated, dispatch) for dispatch in evaluated.select(self.options.dispatches)]
         with observer.stage("compiling") as show_progress:
             prepared = self._prepare(tracks, show_progress)
@@ -131,12 +142,6 @@ class _Job:
             curves=tuple(_curve(each, points) for each, points in zip(prepared, measured, strict=True)),
             rejected=_left_out(evaluated.rejected),
         )
-
-    def _evaluate(self) -> Evaluated:
-        path = self.subject.suite.lock_path(self.model)
-        lock = read_lock(path) if path.exists() else None
-        locked = lock.backends.get(self.backend.id) if lock is not None else None
-        return evaluate_points(self.program, self.model, self.backend.id, self.grid.shapes, locked)
 
     def _prepare(self, tracks: Sequence[Track], show_progress: Show) -> list[_Prepared]:
         """Compiles the executables. Raises DispatchgenError where none of them can be run."""
