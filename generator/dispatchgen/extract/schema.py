@@ -130,3 +130,11 @@ class BackendDispatches(Data):
     uncounted: tuple[Skipped, ...] = Field(
         default=(), description="What has benchmarks, but runs an unknown number of times, with the reason."
     )
+
+    def has(self, call: Call) -> bool:
+        """Whether a call is one of this backend: a profile is of one backend alone."""
+        return (
+            call.is_run
+            or any(call.name in benchmark.counts for dispatch in self.dispatches for benchmark in dispatch.benchmarks)
+            or any(call.name in skip.calls for skip in self.skipped)
+        )

@@ -191,6 +191,8 @@ def coverage(model: Model, lock: Lock) -> Iterator[str]:
                 covered = dispatch.covered(call)
                 share = f"{100 * covered / (covered + omitted.runs):.1f} %"
                 yield f"  {dispatch.name} at {call}: {share} of its runs are covered; sizes left out: {omitted.sizes}"
+        for profile in (call for call in lock.calls if not content.has(call)):
+            yield f"  {profile.profile} is of another backend: there is nothing at {profile.name}"
         for each in content.uncounted:
             yield f"  {each.export} at {', '.join(each.calls)}: how often it runs depends on {each.reason}"
 
