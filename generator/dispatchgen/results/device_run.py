@@ -77,6 +77,7 @@ class DeviceRun:
                         variant, call, measured, self.substitutes.get(variant.id, {}), whole_model, models[variant.id]
                     )
                     for variant in self.variants
+                    if variant.id in models
                 ],
             )
             self.session.calls.append(with_functions(result, self._sized))
@@ -149,7 +150,9 @@ class DeviceRun:
         return WholeModel(timing=outcome.timings.get(call.function), failure=outcome.failures.get(call.function))
 
     def _substituted_models(self, call: Call) -> dict[str, SubstitutedModel]:
-        """Runs the variants of the whole model, by their ids."""
+        """Runs the variants of the whole model, by their ids; none are of calls at sizes that nothing lists."""
+        if call not in self.plan.locks[self.model.id].calls:
+            return {}
         if not call.is_run:
             return {variant.id: SubstitutedModel() for variant in self.variants}
         found = {}

@@ -50,7 +50,11 @@ class Plan:
         return [*listed, *(more.calls if more is not None else ())]
 
     def variants_of(self, model: str, backend: str) -> Sequence[Variant]:
-        """The variants of a model on a backend that are run."""
+        """The variants of a model on a backend that are run: none where only sizes are asked for that nothing lists."""
+        if (model, backend) in self.at_sizes and not any(
+            calls_of(each, self.locks[model]) for each in self.suite.models if each.id == model
+        ):
+            return ()
         return self.variants.get((model, backend), ())
 
     def only(self, model: str, backend: str) -> frozenset[str] | None:
