@@ -20,6 +20,7 @@ CALLS = [
     ("elements", "gather", ["10x4xf32", "7xi64"]),
     ("elements", "results", ["13xf32"]),
     ("embed", "main", ["3x17xi64", "1000x256xf32"]),
+    ("initializer", "main", ["3x64xf32"]),
     ("merge", "main", ["6x256xf32", "6x256xf32", "64", "128"]),
     ("mlp", "main", ["42x64xf32", "64x128xf32", "128x32xf32"]),
     ("mlp", "main", ["1x64xf32", "64x128xf32", "128x32xf32"]),

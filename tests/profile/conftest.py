@@ -37,3 +37,9 @@ def embed_recording(embed: Recorded, tmp_path_factory: pytest.TempPathFactory) -
     path = tmp_path_factory.mktemp("recording") / "embed.ireereplay"
     embed.record(path, ["3x17xi64=7", "1000x256xf32=2"])
     return path
+
+
+@pytest.fixture(scope="session")
+def loading(iree_tools: IreeTools, models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+    """A dispatch that runs when the module is loaded, and one that runs in calls."""
+    yield from recorded(iree_tools, models_dir / "initializer.mlir", tmp_path_factory.mktemp("initializer"))

@@ -151,3 +151,17 @@ def test_dispatches_of_the_same_content_are_told_apart_by_their_symbols(ctrl: Pr
     found = taken(ctrl, seen.model_copy(update={"dispatches": (twin, first, *others)}))
     assert len(found.counts[first.executable, first.export]) == 2
     assert [skip.export for skip in found.missing] == ["z"]
+
+
+def test_what_runs_when_the_module_is_loaded(loading: Program, tmp_path: Path) -> None:
+    """It is no part of the runs, and known without them: its sizes do not depend on inputs."""
+    ran = loading.record(tmp_path / "run.ireereplay", ["3x64xf32"])
+    assert [each.during_load for each in ran] == [True, False]
+    seen = profile(*loading.histogram(tmp_path / "run.ireereplay").dispatches)
+    assert [[entry.count for entry in each.entries] for each in seen.dispatches] == [[1]]
+    found = locked(loading, taken(loading, seen))
+    assert [(b.name, b.counts) for d in found.dispatches for b in d.benchmarks] == [
+        ("elementwise_64_f32", {"initializer": 1}),
+        ("elementwise_Dx64_f32__seen", {"seen": 1}),
+    ]
+    assert not found.skipped
