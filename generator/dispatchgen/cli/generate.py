@@ -12,9 +12,9 @@ import click
 from dispatchgen.errors import CheckFailed, DispatchgenError, LockError, Place, Problem
 from dispatchgen.files import write_if_changed
 from dispatchgen.lock.compare import stale_settings
+from dispatchgen.lock.make import settings_digest
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import read_lock, renew_command
-from dispatchgen.lock.make import settings_digest
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.ownership import check_build_file, check_replaceable
