@@ -58,7 +58,7 @@ def write_suite(folder: Path, tools: IreeTools) -> None:
     for name in _SHAPES:
         save(folder, name, 1)
     inputs = ["--input", "3xi64=9", "--input", "10x4xf32=1"]
-    capture = ["capture", str(folder), "--model", "profiled", *inputs, "--keep-data"]
+    capture = ["capture", "profiled", "--manifest", str(folder), *inputs, "--keep-data"]
     result = run_cli(*capture, "-o", str(folder / "profiled.json"))
     assert result.code == 0, result.stderr
 

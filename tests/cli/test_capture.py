@@ -79,7 +79,7 @@ def test_benchmarks_of_a_profile_do_what_was_recorded(
 ) -> None:
     """Record, build benchmarks of the profile, record them: equal. Among them are sizes that only the device knows."""
     result = run_cli(
-        "capture", suite_dir, "--model", model, *inputs(*_INPUTS[model]), "-o", "profile.json", cwd=suite_dir
+        "capture", model, "--manifest", suite_dir, *inputs(*_INPUTS[model]), "-o", "profile.json", cwd=suite_dir
     )
     assert result.code == 0, result.stderr
     (suite_dir / "profiles").mkdir()
@@ -193,7 +193,7 @@ def test_bytes_of_bindings_are_kept(suite_dir: Path) -> None:
 def test_a_run_on_a_gpu(suite_dir: Path, run_cli: RunCli) -> None:
     """IREE 3.13's own program crashes at the end of such a run; all is recorded by then."""
     path = suite_dir / "gpu.json"
-    result = run_cli("capture", suite_dir, "--model", "embed", "--backend", "gpu", "--shape", "large", "-o", path)
+    result = run_cli("capture", "embed", "--manifest", suite_dir, "--backend", "gpu", "--shape", "large", "-o", path)
     assert result.code == 0, result.stderr
     ((entry,),) = (each.entries for each in read_profile(path).dispatches)
     assert (entry.workload, entry.bindings) == ((51,), (1024000, 408, 52224))
@@ -229,7 +229,7 @@ def test_what_cannot_be_captured(
 def test_a_truncated_recording_is_an_error(suite_dir: Path, run_cli: RunCli) -> None:
     path = suite_dir / "cut.ireereplay"
     path.write_bytes(b"IRRP\2\0\0\0\x18\0\0\0\0\0\0\0" + struct.pack("<Q", 1 << 20))
-    result = run_cli("capture", suite_dir, "--model", "ctrl", "--recording", path, "-o", suite_dir / "p.json")
+    result = run_cli("capture", "ctrl", "--manifest", suite_dir, "--recording", path, "-o", suite_dir / "p.json")
     assert result.code == 2
     assert result.stderr.splitlines() == [
         "error: the recording cannot be read: replay file length extends past file contents (DATA_LOSS)",
@@ -254,7 +254,7 @@ def test_a_lock_of_a_profile_that_does_not_fit(suite_dir: Path, run_cli: RunCli)
     result = run_cli("lock", suite_dir, "--model", "ctrl", "--model", "nonzero")
     assert result.code == 2
     assert "model ctrl: cannot read the profile: No such file or directory" in result.stderr
-    assert f"try: dispatchgen capture {suite_dir / 'benchmarks.yaml'} --model ctrl --backend cpu -o" in result.stderr
+    assert f"try: dispatchgen capture ctrl --manifest {suite_dir / 'benchmarks.yaml'} --backend cpu -o" in result.stderr
     assert "model nonzero: the profile is of another model, or of another version of its source" in result.stderr
     path = suite_dir / "profiles" / "nonzero.json"
     path.write_text(path.read_text().replace('"count": 1', '"count": 2'))

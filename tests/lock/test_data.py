@@ -161,7 +161,7 @@ def test_data_that_no_longer_fit_fail_the_build(step: Step) -> None:
 @pytest.mark.slow
 def test_a_recorded_run_is_benchmarked_on_its_data(suite: Callable[[str], Suite], tmp_path: Path) -> None:
     suite("    inputs: [BxSxi64=7, 1000x256xf32=1.5]\n    shapes: {B: 2, S: 5}\n")
-    dispatchgen(tmp_path, "capture", "--model", "embed", "--keep-data", "-o", "profile.json")
+    dispatchgen(tmp_path, "capture", "embed", "--keep-data", "-o", "profile.json")
     suite("    inputs: [BxSxi64, 1000x256xf32]\n    shapes: {from: profile.json}\n    data: {default: recorded}\n")
     dispatchgen(tmp_path, "run", "--json", "results.json")
     (call,) = json.loads((tmp_path / "results.json").read_text())["calls"]

@@ -45,7 +45,7 @@ def test_bindings_hold_what_a_run_found(
     manifest.write_text(
         f"version: 1\nmodels:\n  m:\n    source: {name}.mlir\n    inputs: [{', '.join(texts)}]\n", encoding="utf-8"
     )
-    command = [sys.executable, "-m", "dispatchgen", "capture", "--model", "m", "--keep-data", "-o", "profile.json"]
+    command = [sys.executable, "-m", "dispatchgen", "capture", "m", "--keep-data", "-o", "profile.json"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=support.TIMEOUT)
     recorded = RecordedBytes([tmp_path / "profile.json"])
     (model,) = load_suite(manifest).models

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import click
 
-from dispatchgen.cli.options import host_bin_dir_option, timeout_option
+from dispatchgen.cli.options import host_bin_dir_option, manifest_option, timeout_option
 from dispatchgen.errors import ManifestError, Place, Problem
 from dispatchgen.iree.recorder import Recorder
 from dispatchgen.iree.tools import find_compiler_tools, find_programs
-from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
+from dispatchgen.manifest import load_suite
 from dispatchgen.manifest.names import show_all
 from dispatchgen.manifest.select import select, select_devices
 from dispatchgen.manifest.suite import Suite
 
 
 @click.command("capture")
-@click.argument("manifest", type=click.Path(path_type=Path), default=DEFAULT_MANIFEST)
-@click.option("--model", required=True, metavar="M", help="The model.")
+@click.argument("model", metavar="MODEL")
+@manifest_option
 @click.option("--backend", metavar="B", help="Needed where the model has several, unless --device tells.")
 @click.option("--device", metavar="D", help="Device of the manifest, by key or URI. Default: the backend's first.")
 @click.option("--shape", metavar="LABEL", help="Record the calls at this shape. Default: those at all shapes.")
@@ -46,8 +46,8 @@ from dispatchgen.manifest.suite import Suite
 @timeout_option("Time limit of each process of the compiler, the importer and the model's runs.")
 @host_bin_dir_option
 def command(
-    manifest: Path,
     model: str,
+    manifest: Path,
     backend: str | None,
     device: str | None,
     shape: str | None,
@@ -61,12 +61,12 @@ def command(
 ) -> None:
     """Write the profile of a model: with which sizes its dispatches run in real calls, and how often.
 
-    MANIFEST is the manifest or its folder. The model is compiled, and run under recording; or recordings of an
+    MODEL is a model of the manifest. It is compiled, and run under recording; or recordings of an
     application that runs it are read. A manifest then says `shapes: {from: FILE}`.
 
     \b
-      dispatchgen capture --model mlp --input 42x64xf32 -o profiles/mlp.json
-      dispatchgen capture --model mlp --recording app.ireereplay -o profiles/mlp.json
+      dispatchgen capture mlp --input 42x64xf32 -o profiles/mlp.json
+      dispatchgen capture mlp --recording app.ireereplay -o profiles/mlp.json
     """
     options = {"--recording": recordings, "--input": inputs, "--shape": shape, "--function": function}
     given = [name for name, value in options.items() if value]

@@ -79,7 +79,7 @@ def _problem(suite: Suite, model: Model, shapes: ProfileShapes, profile: Profile
 def capture_command(suite: Suite, model: Model, backend: str, file: str) -> str:
     """The command that makes a profile anew."""
     path = (suite.root / file).as_posix()
-    return f"dispatchgen capture {suite.manifest} --model {model.name} --backend {backend} -o {path}"
+    return f"dispatchgen capture {model.name} --manifest {suite.manifest} --backend {backend} -o {path}"
 
 
 def recorded_sizes(
