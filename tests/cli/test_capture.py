@@ -63,7 +63,7 @@ def suite_dir(tmp_path: Path, models_dir: Path) -> Path:
 def capture(suite_dir: Path, model: str, *arguments: str | Path, output: str | None = None) -> Profile:
     """Captures in this process, and reads the profile."""
     path = suite_dir / (output or f"profiles/{model}.json")
-    command = [str(suite_dir), "--model", model, "-o", str(path), *map(str, arguments)]
+    command = [model, "--manifest", str(suite_dir), "-o", str(path), *map(str, arguments)]
     CliRunner().invoke(capture_command, command, catch_exceptions=False, standalone_mode=False)
     return read_profile(path)
 
@@ -202,25 +202,25 @@ def test_a_run_on_a_gpu(suite_dir: Path, run_cli: RunCli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (["--model", "embed"], DispatchgenError, r"one backend is needed, and these are meant: `cpu`, `compile_only`"),
-        (["--model", "embed", "--backend", "compile_only"], DispatchgenError, "has no devices in the manifest"),
-        (["--model", "embed", "--backend", "cpu", "--shape", "huge"], ModelError, "has no shape `huge`"),
-        (["--model", "embed", "--device", "copy", "--input=1", "--function", "f"], ModelError, "no entry function `f`"),
+        (["embed"], DispatchgenError, r"one backend is needed, and these are meant: `cpu`, `compile_only`"),
+        (["embed", "--backend", "compile_only"], DispatchgenError, "has no devices in the manifest"),
+        (["embed", "--backend", "cpu", "--shape", "huge"], ModelError, "has no shape `huge`"),
+        (["embed", "--device", "copy", "--input=1", "--function", "f"], ModelError, "no entry function `f`"),
         (
-            ["--model", "embed", "--device", "copy", "--function", "f"],
+            ["embed", "--device", "copy", "--function", "f"],
             ModelError,
             "nothing to call in `f`; it calls `main`",
         ),
-        (["--model", "ctrl"], ModelError, "has nothing to call"),
-        (["--model", "ctrl", "--device", "cuda", "--input=1"], ToolError, r"the device cuda \(cuda\) is not there"),
-        (["--model", "ctrl", "--input=3x65xf32", "--input=3x64xf32", "--input=1"], ToolError, "INVALID_ARGUMENT"),
-        (["--model", "ctrl", "--recording=none"], ProfileError, "cannot read the recording: No such file"),
+        (["ctrl"], ModelError, "has nothing to call"),
+        (["ctrl", "--device", "cuda", "--input=1"], ToolError, r"the device cuda \(cuda\) is not there"),
+        (["ctrl", "--input=3x65xf32", "--input=3x64xf32", "--input=1"], ToolError, "INVALID_ARGUMENT"),
+        (["ctrl", "--recording=none"], ProfileError, "cannot read the recording: No such file"),
     ],
 )
 def test_what_cannot_be_captured(
     arguments: list[str], error: type[DispatchgenError], message: str, suite_dir: Path
 ) -> None:
-    command = [str(suite_dir), *arguments, "-o", str(suite_dir / "p.json")]
+    command = [*arguments, "--manifest", str(suite_dir), "-o", str(suite_dir / "p.json")]
     with pytest.raises(error, match=message):
         CliRunner().invoke(capture_command, command, catch_exceptions=False, standalone_mode=False)
     assert not (suite_dir / "p.json").exists()
@@ -239,7 +239,7 @@ def test_a_truncated_recording_is_an_error(suite_dir: Path, run_cli: RunCli) -> 
 
 
 def test_options_that_exclude_each_other(suite_dir: Path) -> None:
-    command = [str(suite_dir), "--model", "ctrl", "--input=1", "--recording=r", "-o", "p.json"]
+    command = ["ctrl", "--manifest", str(suite_dir), "--input=1", "--recording=r", "-o", "p.json"]
     result = CliRunner().invoke(capture_command, command)
     assert result.exit_code == 2
     assert "--recording and --input exclude each other." in result.stderr
