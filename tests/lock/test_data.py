@@ -79,6 +79,8 @@ def test_a_lock_says_all_that_the_build_needs(tools: Tools, suite: Callable[[str
 
 def test_what_the_manifest_says_of_data_makes_locks_stale(suite: Callable[[str], Suite]) -> None:
     texts = ["", "    data: {default: random}\n", "    data: {bindings: {a: {0: random}}}\n", _INPUTS]
+    # Of several fills of one binding the last counts.
+    texts += [f"    data: {{bindings: {{{each}}}}}\n" for each in ("a: {0: 1}, '*': {0: 2}", "'*': {0: 2}, a: {0: 1}")]
     digests = []
     for text in texts:
         found = suite(text)

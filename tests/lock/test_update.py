@@ -11,10 +11,12 @@ import pytest
 
 from dispatchgen.errors import DispatchgenError
 from dispatchgen.iree.tools import Tools, find_tools
+from dispatchgen.lock.compare import stale_parts
 from dispatchgen.lock.make import made_from, make_lock, settings_digest
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import lock_text, read_lock
 from dispatchgen.lock.update import Change, check_locks, coverage, update_locks
+from dispatchgen.manifest.fills import File, Random, Recorded, Splat, Zeros
 from dispatchgen.manifest.suite import Backend, Device, Input, Model, RunSettings, Shape, Source, Suite
 
 CPU = Backend("cpu", "cpu", "local", "llvm-cpu", ("--iree-llvmcpu-target-cpu=generic",))
@@ -211,6 +213,26 @@ def test_settings_of_the_backend() -> None:
     assert settings_digest(make_model(), dataclasses.replace(CPU, devices=devices, labels=("l",))) == digest
     assert settings_digest(make_model(), dataclasses.replace(CPU, compile_flags=())) != digest
     assert settings_digest(make_model(), dataclasses.replace(CPU, local_backend="vmvx")) != digest
+
+
+def test_what_flags_name_and_inputs_hold(tmp_path: Path) -> None:
+    """A tuning specification, say, may change the kernels."""
+    (tmp_path / "m.mlir").write_text(PLAIN)
+    model = make_model(flag_files={"cpu": ("spec.mlir", "gone.mlir")})
+    suite = make_suite(tmp_path, model)
+    (tmp_path / "gone.mlir").touch()
+    versions = []
+    for text in ("1", "2"):
+        (tmp_path / "spec.mlir").write_text(text)
+        versions.append(made_from("3", suite, model))
+    assert stale_parts(*versions) == ["the file spec.mlir changed, which flags name"]
+    (tmp_path / "gone.mlir").unlink()
+    with pytest.raises(DispatchgenError, match="cannot read a file that its flags name: No such file"):
+        made_from("3", suite, model)
+
+    fills = (None, Zeros(), Recorded(), Random(), Random(seed=1), Splat(1), Splat(1.0), File("x.npy"))
+    inputs = [{None: (Input("f32", ("B", 64), fill=fill),)} for fill in fills]
+    assert len({settings_digest(make_model(inputs=each), CPU) for each in inputs}) == len(fills)
 
 
 def test_check_tells_current_stale_and_drifted(tools: Tools, tmp_path: Path) -> None:

@@ -83,11 +83,16 @@ def stale_parts(old: MadeFrom, new: MadeFrom) -> list[str]:
     if old.source != new.source:
         parts.append("the source file changed")
     parts += stale_settings(old.settings, new.settings)
-    profiles = sorted({*old.profiles, *new.profiles})
-    parts += [f"the profile {path} changed" for path in profiles if old.profiles.get(path) != new.profiles.get(path)]
+    parts += [f"the profile {path} changed" for path in _changed(old.profiles, new.profiles)]
+    parts += [f"the file {path} changed, which flags name" for path in _changed(old.flag_files, new.flag_files)]
     if old.compiler != new.compiler:
         parts.append(f"the compiler was {old.compiler} and is {new.compiler}")
     return parts
+
+
+def _changed(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
+    """The paths whose digests differ."""
+    return (path for path in sorted({*old, *new}) if old.get(path) != new.get(path))
 
 
 def stale_settings(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:

@@ -15,10 +15,10 @@ from dispatchgen.iree.configure import DEFAULT_TIMEOUT, configure, import_source
 from dispatchgen.iree.tools import CompilerTools
 from dispatchgen.lock.profiles import profile_calls, profile_digests, read_profiles, recorded_sizes
 from dispatchgen.lock.schema import Lock, MadeFrom
-from dispatchgen.manifest.data_sections import section_of
-from dispatchgen.manifest.fills import BindingFill, DataSettings
+from dispatchgen.manifest.data_sections import FillSection, item_of, section_of
+from dispatchgen.manifest.fills import BindingFill, DataSettings, Fill
 from dispatchgen.manifest.names import did_you_mean, nearest, show, show_all
-from dispatchgen.manifest.suite import Backend, Model, Suite
+from dispatchgen.manifest.suite import Backend, Input, Model, Suite
 from dispatchgen.profile.schema import Profile
 
 
@@ -37,7 +37,20 @@ def made_from(compiler: str, suite: Suite, model: Model) -> MadeFrom:
         settings={backend.id: settings_digest(model, backend) for backend in _backends(suite, model)},
         compiler=compiler,
         profiles=profile_digests(suite, model),
+        flag_files=_flag_files(suite, model),
     )
+
+
+def _flag_files(suite: Suite, model: Model) -> dict[str, str]:
+    """SHA-256 of each file that compile flags name: tuning specifications and the like."""
+    digests = {}
+    for file in sorted({file for files in model.flag_files.values() for file in files}):
+        try:
+            digests[file] = sha256_of(suite.root / file)
+        except OSError as error:
+            message = f"model {model.name}: cannot read a file that its flags name: {error.strerror}"
+            raise ModelError(Problem(message, Place(str(suite.root / file)))) from error
+    return digests
 
 
 def settings_digest(model: Model, backend: Backend) -> str:
@@ -49,7 +62,7 @@ def settings_digest(model: Model, backend: Backend) -> str:
         "format": model.source.format,
         "import_flags": model.import_flags,
         "entry": model.entry,
-        "inputs": {entry or "": [asdict(value) for value in inputs] for entry, inputs in model.inputs.items()},
+        "inputs": {entry or "": [_input(value) for value in inputs] for entry, inputs in model.inputs.items()},
         # In their order: a benchmark is named after the first shape that has its sizes.
         "shapes": [[shape.label, sorted(shape.symbols.items())] for shape in model.shapes],
         "bindings": model.bindings,
@@ -61,10 +74,23 @@ def settings_digest(model: Model, backend: Backend) -> str:
     if model.profiles:
         data["profiles"] = [[each.file, each.label, each.top] for each in model.profiles]
     if model.data != DataSettings():
-        data["data"] = section_of(model.data).model_dump(mode="json", exclude_defaults=True)
+        # In their order: of several fills of one binding the last counts.
+        fills = [[each.dispatch, each.binding, _fill(each.fill)] for each in model.data.bindings]
+        data["data"] = [_fill(model.data.default), fills]
     if model.overrides:
         data["overrides"] = sorted(model.overrides.items())
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def _input(value: Input) -> dict[str, object]:
+    data = asdict(value)
+    return data if value.fill is None else {**data, "fill": _fill(value.fill)}
+
+
+def _fill(fill: Fill) -> object:
+    """A fill as JSON; `asdict` would lose which of those it is that have no fields."""
+    item = item_of(fill)
+    return item.model_dump(mode="json", exclude_defaults=True) if isinstance(item, FillSection) else item
 
 
 def make_lock(

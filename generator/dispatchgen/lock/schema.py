@@ -20,6 +20,9 @@ class MadeFrom(Data):
     profiles: dict[str, str] = Field(
         default={}, description="SHA-256 of each profile that `shapes` names, by its path there."
     )
+    flag_files: dict[str, str] = Field(
+        default={}, description="SHA-256 of each file of the suite that compile flags name, by its path there."
+    )
 
 
 class Lock(Data):

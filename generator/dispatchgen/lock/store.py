@@ -53,7 +53,7 @@ def lock_text(lock: Lock) -> str:
 
 
 #: Mappings of the lock file that are keyed by what users or programs named: their order means nothing.
-_UNORDERED = frozenset({"settings", "backends", "counts", "symbols", "profiles", "omitted"})
+_UNORDERED = frozenset({"settings", "backends", "counts", "symbols", "profiles", "flag_files", "omitted"})
 
 
 def _sorted(value: object, key: str | None = None) -> dict[str, object]:
