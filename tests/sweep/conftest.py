@@ -26,6 +26,12 @@ models:
     inputs: [Bx64xf32, 64x128xf32, 128x32xf32]
     shapes: {B: 4}
     backends: [cpu, vmvx, vulkan, cuda, metal]
+  linked:
+    source: mlp.mlir
+    inputs: [Bx64xf32, 64x128xf32, 128x32xf32]
+    shapes: {B: 4}
+    backends: [cpu]
+    compile_flags: [--iree-llvmcpu-embedded-linker-path=ld.sh]
   assume:
     source: assume.mlir
     inputs: [BxSx64xf32, 64x128xf32]

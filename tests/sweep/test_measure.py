@@ -78,6 +78,12 @@ def test_counts_that_differ_from_the_runtimes(tmp_path: Path) -> None:
     assert right.workgroups == (8, 1, 1) and right.failure is None
 
 
+def test_no_workgroups(tmp_path: Path) -> None:
+    empty, full = measured(tmp_path, [0, 8])
+    assert empty.is_empty and not full.is_empty
+    assert (empty.workgroups, empty.timing, empty.bytes_per_second, empty.failure) == ((0, 1, 1), None, None, None)
+
+
 def test_counts_that_are_not_known(tmp_path: Path) -> None:
     unknown, refused = measured(tmp_path, [5, 13], _5="it depends on the weather")
     assert unknown.failure == "it depends on the weather"

@@ -9,6 +9,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import iree.compiler
 import pytest
 from rich.console import Console
 
@@ -105,6 +106,18 @@ def test_an_executable_is_compiled_once(suite_dir: Path) -> None:
     assert compiled() == before
     sweep_of(suite_dir, "mlp", "matmul_Dx32x128_f32", ["B=1"])
     assert compiled().items() >= before.items()
+
+
+def test_a_file_that_a_flag_names_changes(suite_dir: Path) -> None:
+    linker = suite_dir / "ld.sh"
+    linked = Path(iree.compiler.__file__).parent / "_mlir_libs" / "iree-lld"
+    linker.write_text(f'#!/bin/sh\nexec "{linked}" "$@"\n')
+    linker.chmod(0o755)
+    curve = only_curve(sweep_of(suite_dir, "linked", MATMUL, ["B=1"]))
+    assert curve.points[0].timing is not None
+    linker.write_text("#!/bin/sh\nexit 1\n")
+    with pytest.raises(ModelError, match="failed to link"):
+        sweep_of(suite_dir, "linked", MATMUL, ["B=1"])
 
 
 def test_points_that_the_program_rejects(suite_dir: Path) -> None:

@@ -93,6 +93,11 @@ def test_what_was_not_measured() -> None:
     ]
 
 
+def test_nothing_to_run() -> None:
+    empty = point(0, workgroups=(0, 1, 1), timing=None, bytes_per_second=None)
+    assert printed(empty, point(1)).splitlines()[2] == "0       0 8       0x1x1  1.00 kB  nothing to run          -"
+
+
 def test_what_bindings_held() -> None:
     random = ("random f32, seed 0", "zeros")
     assert "bindings: 0: random f32, seed 0; 1: zeros" in printed(point(1, data=random))

@@ -158,7 +158,7 @@ def _failures(sweep: Sweep) -> Iterator[Problem]:
     points = [point for curve in sweep.curves for point in curve.points]
     failed = sum(point.failure is not None for point in points)
     dispatches = sum(curve.failure is not None for curve in sweep.curves)
-    if failed == len(points):
+    if all(point.timing is None for point in points):
         yield Problem("nothing was measured")
         return
     if dispatches:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from dispatchgen.iree.configure import run_compiler
 from dispatchgen.iree.tools import CompilerTools
 from dispatchgen.manifest.suite import Backend, Model
 from dispatchgen.sweep.module import EXECUTABLE
+from dispatchgen.sweep.read_files import files_read
 
 
 @dataclass(frozen=True)
@@ -33,19 +34,19 @@ class Compiler:
     model: Model
     backend: Backend
     flags: Sequence[str]  #: All but input, output and phase.
+    root: Path  #: Where relative paths in the flags and in the program start.
     cache: Path  #: Where compiled executables are kept.
     timeout: float  #: Of one process, in seconds.
 
     def compile(self, text: str) -> Compiled:
-        """Compiles a `sweep_module`, unless it was compiled before by the same compiler with the same flags.
+        """Compiles a `sweep_module`, unless the same compiler did so before with the same flags and files.
 
         Raises:
           ModelError: the dispatch does not compile.
           ToolError: the compiler crashed or ran past the time limit.
           OutputError: the files cannot be written.
         """
-        key = hashlib.sha256("\0".join([text, *self.flags, self.tools.compiler_version]).encode()).hexdigest()
-        folder = self.cache / key[:32]
+        folder = self.cache / self._key(text)
         kept = Compiled(folder / "targets.mlir", folder / "module.vmfb", folder / "executable.bin")
         if not all(file.is_file() for file in (kept.targets, kept.module, kept.executable)):
             with work_folder() as work:
@@ -54,6 +55,18 @@ class Compiler:
                 write_if_changed(kept.targets, targets.read_bytes())
                 write_if_changed(kept.module, module.read_bytes())
         return kept
+
+    def _key(self, text: str) -> str:
+        """A name for all that the compiled files depend on."""
+        parts = [text, *self.flags, self.tools.compiler_version, *self._digests(text)]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+    def _digests(self, text: str) -> Iterator[str]:
+        for path in files_read(text, self.flags, self.root):
+            try:
+                yield hashlib.sha256(path.read_bytes()).hexdigest()
+            except OSError:  # the compiler says what is wrong, where it needs the file
+                yield ""
 
     def _phases(self, text: str, folder: Path) -> tuple[Path, Path]:
         """Compiles in two steps: the first ends where exports say how they count workgroups."""
@@ -64,8 +77,9 @@ class Compiler:
         return targets, module
 
     def _run(self, source: Path, output: Path, *phases: str) -> None:
-        command = [str(self.tools.iree_compile), source.name, "-o", output.name, *self.flags, *phases]
-        run_compiler(command, self.model, self.backend, source, source.parent, self.timeout)
+        paths = [str(source.absolute()), "-o", str(output.absolute())]
+        command = [str(self.tools.iree_compile), *paths, *self.flags, *phases]
+        run_compiler(command, self.model, self.backend, source, self.root, self.timeout)
 
 
 def _executable_in(module: Path) -> bytes:

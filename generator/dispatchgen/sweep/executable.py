@@ -27,6 +27,11 @@ class Runnable:
     #: By the workload: the workgroups by evaluation, or why that cannot tell.
     workgroups: Mapping[tuple[int, ...], Workgroups | str]
 
+    def may_run(self, workload: tuple[int, ...]) -> bool:
+        """Whether there is anything to run, as far as that is known."""
+        found = self.workgroups[workload]
+        return isinstance(found, str) or 0 not in found
+
 
 def prepare(compiler: Compiler, program: Program, track: Track) -> Runnable:
     """Compiles the executable of a dispatch, once for all sizes.

@@ -56,7 +56,7 @@ class Measurer:
         held = contents(self.data, executable.source, benchmark)
         workgroups, failure = self._workgroups(executable, benchmark.workload) if why_not is None else (None, why_not)
         outcome = Outcome()
-        if workgroups is not None:
+        if workgroups is not None and 0 not in workgroups:
             flags = [
                 f"--executable_format={executable.format}",
                 f"--executable_file={executable.files.executable}",

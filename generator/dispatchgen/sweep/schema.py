@@ -32,14 +32,23 @@ class Point(_Data):
     workgroups: tuple[int, int, int] | None = Field(
         description="Workgroups in x, y and z, by evaluation and by the runtime. Null: they differ, or are not known."
     )
-    timing: Timing | None = Field(description="Null where it was not measured; then `failure` says why.")
-    bytes_per_second: float | None = Field(description="Sum of `bindings` by `timing.seconds`.")
+    timing: Timing | None = Field(
+        description="Null where it was not measured: `failure` says why, or there are no `workgroups` to run."
+    )
+    bytes_per_second: float | None = Field(
+        description="Sum of `bindings` by `timing.seconds`: whole buffers, also where a gather reads some rows of one."
+    )
     failure: str | None = Field(default=None, description="Why it was not measured.")
 
     @property
     def bytes(self) -> int:
         """Length of all bindings."""
         return sum(self.bindings)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to run: no workgroups in some direction."""
+        return self.workgroups is not None and 0 in self.workgroups
 
 
 class LeftOut(_Data):

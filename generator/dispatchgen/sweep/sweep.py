@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from dispatchgen.extract.schema import BackendDispatches
 from dispatchgen.files import work_folder, write_if_changed
 from dispatchgen.iree import ir
 from dispatchgen.iree.configure import configure, import_source, source_path
+from dispatchgen.iree.flags import compile_flags
 from dispatchgen.iree.tools import Tools, find_programs, find_tools, program_version
 from dispatchgen.lock.chosen import with_locked_shapes
 from dispatchgen.lock.make import raise_all
@@ -120,7 +121,7 @@ class _Job:
         with observer.stage("compiling") as show_progress:
             prepared = self._prepare(tracks, show_progress)
         started = datetime.datetime.now(datetime.timezone.utc)
-        measurer = self._measurer(_distinct(each.track for each in prepared if each.runnable), self.subject.folder)
+        measurer = self._measurer(sum(each.distinct for each in prepared), self.subject.folder)
         with observer.stage("measuring") as show_progress:
             measured = _measure(measurer, prepared, show_progress)
         hosts = [each.host for of_track in measured for each in of_track if each.host is not None]
@@ -146,7 +147,9 @@ class _Job:
     def _prepare(self, tracks: Sequence[Track], show_progress: Show) -> list[_Prepared]:
         """Compiles the executables. Raises DispatchgenError where none of them can be run."""
         subject = self.subject
-        compiler = Compiler(self.tools, self.model, self.backend, subject.flags(), self.cache, subject.timeout)
+        flags = compile_flags(self.model, self.backend)
+        root = subject.suite.root
+        compiler = Compiler(self.tools, self.model, self.backend, flags, root, self.cache, subject.timeout)
         prepared: list[_Prepared] = []
         errors: list[DispatchgenError] = []
         for number, each in enumerate(tracks):
@@ -163,7 +166,9 @@ class _Job:
     def _measurer(self, distinct: int, folder: Path) -> Measurer:
         settings = replace(self.model.run, **dict(self.options.run_settings or {}))
         if self.options.budget is not None:
-            settings = replace(settings, min_time=f"{self.options.budget / distinct / settings.repetitions:.4f}s")
+            settings = replace(
+                settings, min_time=f"{self.options.budget / max(distinct, 1) / settings.repetitions:.4f}s"
+            )
         runner = Runner(self.iree_benchmark_executable, self.device, settings, self.options.timeout)
         return Measurer(runner, self.tools.iree_run_module, self.options.data, folder)
 
@@ -175,6 +180,12 @@ class _Prepared:
     track: Track
     runnable: Runnable | None = None
     failure: str | None = None
+
+    @property
+    def distinct(self) -> int:
+        """How many measurements there are to make."""
+        benchmarks = [sized.benchmark for sized in self.track.sized]
+        return len({sizes(each) for each in benchmarks if self.runnable and self.runnable.may_run(each.workload)})
 
 
 def _measure(measurer: Measurer, prepared: Sequence[_Prepared], show_progress: Show) -> list[list[Measured]]:
@@ -190,11 +201,6 @@ def _measure(measurer: Measurer, prepared: Sequence[_Prepared], show_progress: S
         measure_all(measurer, each.runnable, each.track.sized, partial(on_start, each.track)) if each.runnable else []
         for each in prepared
     ]
-
-
-def _distinct(tracks: Iterable[Track]) -> int:
-    """How many measurements there are to make."""
-    return sum(len({sizes(sized.benchmark) for sized in each.sized}) for each in tracks)
 
 
 def _curve(prepared: _Prepared, measured: Sequence[Measured]) -> Curve:

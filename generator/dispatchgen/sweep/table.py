@@ -55,11 +55,12 @@ def _rows(sweep: Sweep, curve: Curve) -> Table:
 
 def _cells(point: Point) -> list[str]:
     rate = point.bytes_per_second
+    time = "nothing to run" if point.is_empty else "failed"
     return [
         " ".join(map(str, point.workload)) or NOTHING,
         "x".join(map(str, point.workgroups)) if point.workgroups is not None else NOTHING,
         format_bytes(point.bytes),
-        format_seconds(point.timing.seconds) if point.timing is not None else "failed",
+        format_seconds(point.timing.seconds) if point.timing is not None else time,
         f"{format_bytes(rate)}/s" if rate is not None else NOTHING,
     ]
 
