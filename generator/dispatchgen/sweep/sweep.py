@@ -16,7 +16,6 @@ from dispatchgen.extract.schema import BackendDispatches
 from dispatchgen.files import work_folder, write_if_changed
 from dispatchgen.iree import ir
 from dispatchgen.iree.configure import configure, import_source, source_path
-from dispatchgen.iree.flags import compile_flags
 from dispatchgen.iree.tools import Tools, find_programs, find_tools, program_version
 from dispatchgen.lock.chosen import with_locked_shapes
 from dispatchgen.lock.make import raise_all
@@ -147,9 +146,8 @@ class _Job:
     def _prepare(self, tracks: Sequence[Track], show_progress: Show) -> list[_Prepared]:
         """Compiles the executables. Raises DispatchgenError where none of them can be run."""
         subject = self.subject
-        flags = compile_flags(self.model, self.backend)
         root = subject.suite.root
-        compiler = Compiler(self.tools, self.model, self.backend, flags, root, self.cache, subject.timeout)
+        compiler = Compiler(self.tools, self.model, self.backend, subject.flags(), root, self.cache, subject.timeout)
         prepared: list[_Prepared] = []
         errors: list[DispatchgenError] = []
         for number, each in enumerate(tracks):
