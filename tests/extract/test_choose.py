@@ -11,6 +11,7 @@ import pytest
 
 from configured import Configured
 from dispatchgen.errors import ModelError
+from dispatchgen.extract.assumptions import Assumption
 from dispatchgen.extract.choose import Statement, check, choose, merged, statement
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.source_dims import SourceDim, SourceDims, source_dims
@@ -131,6 +132,28 @@ def test_equal_sizes_need_one_symbol_or_a_source_that_says_so(checked: Path) -> 
             choose(program, sizes, statement(program, sizes, NOTHING), AutoShapes(50))
         with pytest.raises(ModelError, match=r"of `R`, `N`\n  R is rows in the source\n.*\n  N is 3 in the manifest"):
             choose(program, sizes, statement(program, sizes, source), AutoShapes(50, {"N": 3}))
+
+
+@pytest.mark.parametrize(
+    ("assumption", "sizes"),
+    [
+        (Assumption(17, 70, 16), [32, 48, 64]),
+        (Assumption(16, 40, 16), [16, 32]),
+        (Assumption(0, 3), [1, 2, 3]),
+        (Assumption(0, 0), []),
+    ],
+)
+def test_the_sizes_of_a_range(checked: Path, assumption: Assumption, sizes: list[int]) -> None:
+    source = SourceDims({"main": {1: [SourceDim("n", assumption=assumption)]}})
+    of, auto = model("RxCxf32", "Nxf32"), AutoShapes(4)
+    with opened(checked) as program:
+        stated = statement(program, of, source)
+        if sizes:
+            (number,) = (each for each in stated.numbers(auto) if each.symbols[0].name == "N")
+            assert [size for choice in number.sizes for size in choice] == sizes
+        else:
+            with pytest.raises(ModelError, match=r"error: no size fits .* of `N`\n  torch.symbolic_int `n`: 0 to 0\n"):
+                stated.numbers(auto)
 
 
 def test_the_program_takes_none(checked: Path) -> None:

@@ -80,6 +80,18 @@ def test_a_read_back_is_named_and_the_rest_goes_on(configured: Configured, model
     )
 
 
+def test_what_writes_nothing_is_skipped(configured: Configured, models_dir: Path) -> None:
+    """It has no workgroups: its time would be that of an empty call."""
+    calls = [call("B0", "0x64xf32", "64x128xf32", "128x32xf32"), call("B4", "4x64xf32", "64x128xf32", "128x32xf32")]
+    found = lock(configured.module(models_dir / "mlp.mlir"), calls)
+    assert [list(each.counts) for dispatch in found.dispatches for each in dispatch.benchmarks] == [["B4"], ["B4"]]
+    assert [(each.calls, each.reason) for each in found.skipped] == [(("B0",), "its outputs have no elements")] * 2
+    # A part of the runs does nothing where `ctrl` has no rows on one side: the others are measured.
+    found = lock(configured.module(models_dir / "ctrl.mlir"), [call("P0", "0x64xf32", "7x64xf32", "1")])
+    assert benchmarks(found)["matmul_Dx64x64_f32__P0"] == {"P0": 1}
+    assert "matmul_Dx64x64_f32" not in [each.operation for each in found.skipped]
+
+
 def test_a_dispatch_that_does_not_run_is_named(configured: Configured, models_dir: Path) -> None:
     found = lock(configured.module(models_dir / "ctrl.mlir"), [call("none", "5x64xf32", "7x64xf32", "0")])
     assert [(s.operation, s.reason) for s in found.skipped] == [
@@ -240,7 +252,7 @@ def run_benchmarks(configured: Configured, text: str, folder: Path, device: str 
         ("embed", ["3x17xi64", "1000x256xf32"]),
         ("multi", ["2x24x32xf32", "2x40x32xf32", "57xf32"]),
         ("merge", ["6x256xf32", "6x256xf32", "64", "128"]),
-        ("mul", ["0xf32", "0xf32"]),
+        ("nonzero", ["0xf32"]),
     ],
 )
 def test_modules_run(

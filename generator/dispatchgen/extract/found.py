@@ -42,6 +42,11 @@ class Found:
         if not any(call in calls for calls in self.skipped.values()):
             self.skipped.setdefault(reason, []).append(call)
 
+    def skip_idle(self, call: str) -> None:
+        """Notes why a call that runs it has no benchmark of it, unless it has: other runs had nothing to do."""
+        if not any(call in counts for counts in self.counts.values()):
+            self.skip("its outputs have no elements", call)
+
     def stop_counting(self, reason: str, call: str) -> None:
         """Notes that it may run more often in a call than was counted, if it runs at all."""
         if any(call in counts for counts in self.counts.values()):
@@ -59,6 +64,7 @@ def record_trace(
     program: Program, found: Mapping[Key, Found], call: str, trace: Trace, *, with_initializers: bool
 ) -> None:
     """Adds what ran in a call. Initializers run once, however many calls there are."""
+    idle: list[tuple[Found, str]] = []
     for dispatched in trace.dispatched:
         if dispatched.initializer and not with_initializers:
             continue
@@ -73,9 +79,13 @@ def record_trace(
         sizes = _sizes(program, each, dispatched)
         if isinstance(sizes, Unknown):
             each.skip(sizes.reason, name)
+        elif sizes.writes_nothing(dispatched.written):
+            idle.append((each, name))
         else:
             each.add(sizes, name)
             each.origins.setdefault(sizes, {}).setdefault(name, dispatched.origins)
+    for each, name in idle:
+        each.skip_idle(name)
     for stop in trace.stops:
         if stop.initializer and not with_initializers:
             continue
@@ -98,7 +108,9 @@ def record_profile(program: Program, found: Mapping[Key, Found], call: str, reco
             each.skip(reason, call)
             continue
         for sizes, count in recorded.counts[key].items():
-            each.add(sizes, call, count)
+            if not sizes.writes_nothing(interface.written):
+                each.add(sizes, call, count)
+        each.skip_idle(call)
         if key in recorded.omitted:
             each.omitted[call] = recorded.omitted[key]
 

@@ -17,7 +17,7 @@ from dispatchgen.extract.evaluate import HANDLERS
 from dispatchgen.extract.evaluator import Evaluator, arguments_and_results
 from dispatchgen.extract.names import numbered
 from dispatchgen.extract.program import Program, Site
-from dispatchgen.extract.schema import Benchmark, Call, Dispatch
+from dispatchgen.extract.schema import Call, Dispatch
 from dispatchgen.extract.sizes import Sizes, sizes_of
 from dispatchgen.iree import ir
 from dispatchgen.manifest.inputs import parse_input, symbols_of
@@ -135,8 +135,8 @@ class _Found:
     def _add(self, function: SizesFunction, calls: Sequence[Call], *, always: bool) -> None:
         if not function.used or any(_is_same(function, each) for each in self.functions):
             return
-        matches = list(_matches(function, calls, self.dispatch.benchmarks))
-        if all(matches) or (any(matches) and not always):
+        matches = list(_matches(function, calls, self.dispatch))
+        if any(matches) and (all(matches) or not always):
             self.functions.append(function)
         elif always:
             self._refuse("its arithmetic gives other sizes than evaluation of the program does")
@@ -192,8 +192,8 @@ def _is_same(function: SizesFunction, other: SizesFunction) -> bool:
     return function.entry == other.entry and function.text == other.text
 
 
-def _matches(function: SizesFunction, calls: Sequence[Call], benchmarks: Sequence[Benchmark]) -> Iterator[bool]:
-    """Whether the function gives sizes at each call that evaluation found there too."""
+def _matches(function: SizesFunction, calls: Sequence[Call], dispatch: Dispatch) -> Iterator[bool]:
+    """Whether the function gives sizes at each call that evaluation found there too, if there is anything to write."""
     for index, call in enumerate(calls):
         if index % _CALLS_PER_EVALUATOR == 0:
             evaluator = function.evaluator()
@@ -201,7 +201,8 @@ def _matches(function: SizesFunction, calls: Sequence[Call], benchmarks: Sequenc
             sizes = function.sizes(call.symbols, evaluator)
         except ShapeError:
             sizes = None
-        yield any(sizes_of(each) == sizes and call.name in each.counts for each in benchmarks)
+        if sizes is None or not sizes.writes_nothing(dispatch.written):
+            yield any(sizes_of(each) == sizes and call.name in each.counts for each in dispatch.benchmarks)
 
 
 def _always_runs(site: Site, chain: Chain) -> bool:

@@ -154,7 +154,8 @@ def _of_program(site: Site, alternatives: Sequence[Assumption]) -> Stated:
 def _progression(assumption: Assumption) -> range:
     """The sizes that an assumption admits, zero left out: nothing runs there."""
     start = max(1, -(-assumption.umin // assumption.udiv)) * assumption.udiv
-    return range(start, min(assumption.umax or _ANY.stop, _ANY.stop - 1) + 1, assumption.udiv)
+    end = _ANY[-1] if assumption.umax is None else min(assumption.umax, _ANY[-1])
+    return range(start, end + 1, assumption.udiv)
 
 
 def _unified(facts: Mapping[str, _Facts]) -> tuple[dict[str, str], list[Problem]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dispatchgen.extract.schema import Benchmark
@@ -14,6 +15,11 @@ class Sizes:
     workload: tuple[int, ...]
     constants: tuple[tuple[str, int], ...]  #: Push constants: type and unsigned value.
     bindings: tuple[int, ...]  #: Length of each, in bytes.
+
+    def writes_nothing(self, written: Sequence[bool]) -> bool:
+        """Whether no binding that is written has an element: such a run has no workgroups, and no time to measure."""
+        lengths = [length for length, writes in zip(self.bindings, written, strict=True) if writes]
+        return bool(lengths) and not any(lengths)
 
 
 def sizes_of(benchmark: Benchmark) -> Sizes:
