@@ -182,9 +182,9 @@ def test_bytes_of_bindings_are_kept(suite_dir: Path) -> None:
     suite = load_suite(suite_dir)
     (model,) = (each for each in suite.models if each.id == "embed")
     (dispatch,) = make_lock(find_tools(), suite, model).backends["cpu"].dispatches
-    held = {
-        b.name: RecordedBytes([path])(dispatch.executable, dispatch.export, sizes_of(b), 1) for b in dispatch.benchmarks
-    }
+    symbols = (dispatch.executable, dispatch.export)
+    found = RecordedBytes({symbols: (dispatch.operation, dispatch.content)}, [(path, profile)])
+    held = {b.name: found(*symbols, sizes_of(b), 1) for b in dispatch.benchmarks}
     assert held == {f"{dispatch.name}__embed": ids, f"{dispatch.name}__large": None}
     assert len(profile.dispatches) == 1
 

@@ -18,6 +18,8 @@ from dispatchgen.iree import ir
 from dispatchgen.lock.data import data_plan
 from dispatchgen.manifest.load import load_suite
 from dispatchgen.profile.archive import RecordedBytes
+from dispatchgen.profile.match import codes_of
+from dispatchgen.profile.store import read_profile
 
 _RANDOM = "{{type: {}, data: random}}"
 
@@ -47,11 +49,12 @@ def test_bindings_hold_what_a_run_found(
     )
     command = [sys.executable, "-m", "dispatchgen", "capture", "m", "--keep-data", "-o", "profile.json"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=support.TIMEOUT)
-    recorded = RecordedBytes([tmp_path / "profile.json"])
     (model,) = load_suite(manifest).models
     with ir.read_module(Configured(iree_tools, tmp_path).module(models_dir / f"{name}.mlir")) as module:
         program = Program(module)
-        found = extract(program, calls_of(program, model), "cpu", data=data_plan(model.data, tmp_path, ()))
+        profile = tmp_path / "profile.json"
+        recorded = RecordedBytes(codes_of(program), [(profile, read_profile(profile))])
+        found = extract(program, calls_of(program, model), "cpu", data=data_plan(model.data, tmp_path))
     compared = set()
     for dispatch in found.lock.dispatches:
         for benchmark in dispatch.benchmarks:

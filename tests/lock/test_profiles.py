@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,9 +28,11 @@ MODEL = Model("m", "m", Source("m.mlir", "mlir"), profiles=(ProfileShapes("p.jso
 @pytest.fixture
 def suite(tmp_path: Path) -> Suite:
     """A suite with a source and a profile of it on the CPU."""
-    (tmp_path / "m.mlir").write_text("module {}")
-    write_profile(tmp_path / "p.json", profile(dispatch(1, entry(4, 1)), source=sha256_of(tmp_path / "m.mlir")))
-    return Suite(tmp_path / "benchmarks.yaml", (CPU, GPU), (MODEL,))
+    folder = tmp_path / "my suite"
+    folder.mkdir()
+    (folder / "m.mlir").write_text("module {}")
+    write_profile(folder / "p.json", profile(dispatch(1, entry(4, 1)), source=sha256_of(folder / "m.mlir")))
+    return Suite(folder / "benchmarks.yaml", (CPU, GPU), (MODEL,))
 
 
 def test_a_profile_of_the_model(suite: Suite) -> None:
@@ -59,8 +62,8 @@ def test_profiles_that_are_not_of_the_model(suite: Suite) -> None:
     assert messages[1] == "the profile is of backend npu, and model m has cpu, gpu"
     assert "was edited by hand" in messages[2]
     assert messages[3] == "there is no profile"
-    assert caught.value.problems[0].hint is not None
-    assert "--model m --backend cpu -o" in caught.value.problems[0].hint
+    command = shlex.join(["dispatchgen", "capture", "m", "--manifest", str(suite.manifest), "--backend", "cpu"])
+    assert caught.value.problems[0].hint == f"{command} -o {shlex.quote(str(suite.root / 'source.json'))}"
 
 
 def test_a_profile_that_is_gone(suite: Suite) -> None:

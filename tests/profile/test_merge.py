@@ -38,8 +38,9 @@ def test_the_order_of_profiles_means_nothing(order: tuple[Profile, ...]) -> None
 
 
 def test_the_first_data_are_kept() -> None:
-    without, first, second = (profile(dispatch(0, entry(4, 1, data))) for data in [(), ("a",), ("b",)])
-    assert merged(without, first, second).dispatches[0].entries == (entry(4, 3, ("a",)),)
+    datas: list[tuple[str | None, ...]] = [(), ("a", None), ("b", "c")]
+    profiles = [profile(dispatch(0, entry(4, 1, data))) for data in datas]
+    assert merged(*profiles).dispatches[0].entries == (entry(4, 3, ("a", "c")),)
 
 
 @pytest.mark.parametrize(

@@ -79,18 +79,17 @@ def command(
     if not devices and not recordings:
         message = f"backend {suite.backends[0].name} has no devices in the manifest"
         raise ManifestError(Problem(message, Place(str(suite.manifest)), "add one, or give --recording"))
-    from dispatchgen.profile.archive import write_kept
-    from dispatchgen.profile.store import write_profile
+    from dispatchgen.profile.archive import check_output, write_with_data
     from dispatchgen.profile.summary import summary
     from dispatchgen.workbench.capture import Wanted, capture
 
+    check_output(output)
     tools = find_compiler_tools(iree_host_bin_dir)
     programs = find_programs(["iree-run-module", "iree-dump-replay"], iree_host_bin_dir)
     recorder = Recorder(programs["iree-run-module"], devices[0], timeout) if devices else None
     wanted = Wanted(recordings, inputs, shape, function, keep_data)
     captured = capture(tools, programs["iree-dump-replay"], suite, wanted, recorder, timeout)
-    write_kept(output, captured.kept)
-    write_profile(output, captured.profile)
+    write_with_data(output, captured.profile, captured.kept)
     for note in captured.notes:
         click.echo(f"note: {note}", err=True)
     click.echo(f"wrote {output}", err=True)

@@ -19,11 +19,12 @@ def command(profiles: tuple[Path, ...], output: Path) -> None:
 
     They must be of one model with the same source, backend, flags and compiler.
     """
-    from dispatchgen.profile.archive import read_kept, write_kept
+    from dispatchgen.profile.archive import Kept, check_output, write_with_data
     from dispatchgen.profile.merge import merge_profiles
-    from dispatchgen.profile.store import read_profile, write_profile
+    from dispatchgen.profile.store import read_profile
     from dispatchgen.profile.summary import summary
 
+    check_output(output)
     problems: list[Problem] = []
     found = []
     for path in profiles:
@@ -34,9 +35,8 @@ def command(profiles: tuple[Path, ...], output: Path) -> None:
     if problems:
         raise ProfileError(*problems)
     merged = merge_profiles(found)
-    kept = {key: data for path, profile in found for key, data in read_kept(path, profile).items()}
-    write_kept(output, kept)
-    write_profile(output, merged)
+    archives = [Kept(path, profile) for path, profile in found]
+    write_with_data(output, merged, {key: kept[key] for kept in archives for key in kept.keys})
     click.echo(f"wrote {output}", err=True)
     for line in summary(merged):
         click.echo(line)

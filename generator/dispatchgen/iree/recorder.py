@@ -21,13 +21,14 @@ class Recorder:
     timeout: float  #: Of one run, in seconds.
 
 
-def record(recorder: Recorder, module: Path, flags: Sequence[str], output: Path) -> Problem | None:
+def record(recorder: Recorder, module: Path, flags: Sequence[str], output: Path, *, with_data: bool) -> Problem | None:
     """Calls a function of a module once and records what the device is asked to do.
 
     Args:
       module: The compiled module.
       flags: `--function=`, `--input=`, `--parameters=`.
       output: The recording.
+      with_data: Whether what is read of parameter archives is to be in the recording. It is large then.
 
     Returns why the program crashed, if it did: IREE 3.13's crashes at the end of every recorded run on Vulkan, when all
     is recorded. Whether it is the recording tells.
@@ -36,6 +37,7 @@ def record(recorder: Recorder, module: Path, flags: Sequence[str], output: Path)
     """
     command = [str(recorder.iree_run_module), f"--module={module}", f"--device={recorder.device.uri}", *flags]
     command += [*run_module_flags(recorder.device.run_flags), f"--device_replay_output={output}"]
+    command += ["--device_replay_file_policy=capture-ranges"] if with_data else []
     result = process.run(command, timeout=recorder.timeout, check=False)
     if result.returncode == 0:
         return None

@@ -204,13 +204,13 @@ def _dispatches(
     from dispatchgen.extract.extraction import extract
     from dispatchgen.extract.program import Program
     from dispatchgen.iree.ir import read_module
-    from dispatchgen.lock.data import data_plan
+    from dispatchgen.lock.data import ProfilesOf, data_plan
 
     with read_module(configured, tools.compiler_version) as module:
         program = Program(module)
         calls = (*calls_of(program, model), *profile_calls(model))
         recorded = recorded_sizes(program, model, backend, profiles, tools.compiler_version)
-        data = data_plan(model.data, root, [each.file for each in model.profiles])
+        data = data_plan(model.data, root, ProfilesOf([each.file for each in model.profiles], program, backend.id))
         extraction = extract(program, calls, backend.id, previous, recorded, data)
     lock = extraction.lock
     if not lock.dispatches and not lock.skipped:

@@ -16,7 +16,7 @@ from dispatchgen.iree import ir
 from dispatchgen.iree.tools import compiler_version, other_build_note
 from dispatchgen.lock import drift
 from dispatchgen.lock.compare import Difference, added_functions, compare
-from dispatchgen.lock.data import data_plan
+from dispatchgen.lock.data import ProfilesOf, data_plan
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import generate_command, read_lock, renew_command
 from dispatchgen.manifest.suite import Drift
@@ -150,7 +150,8 @@ def _extract(program: Program, lock: Lock, step: Step, locked: BackendDispatches
     try:
         recorded = locked_sizes(program, locked, lock.calls)
         profiles = [call.profile for call in lock.calls if call.profile is not None]
-        data = data_plan(lock.data.settings, step.root or step.lock_path.parent.parent, profiles)
+        root = step.root or step.lock_path.parent.parent
+        data = data_plan(lock.data.settings, root, ProfilesOf(profiles, program, locked.backend, locked))
         return extract(program, lock.calls, locked.backend, locked, recorded, data)
     except DataError:
         raise

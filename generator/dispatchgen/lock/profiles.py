@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 
 from dispatchgen.errors import DispatchgenError, Place, Problem, ProfileError
@@ -77,9 +78,9 @@ def _problem(suite: Suite, model: Model, shapes: ProfileShapes, profile: Profile
 
 
 def capture_command(suite: Suite, model: Model, backend: str, file: str) -> str:
-    """The command that makes a profile anew."""
-    path = (suite.root / file).as_posix()
-    return f"dispatchgen capture {model.name} --manifest {suite.manifest} --backend {backend} -o {path}"
+    """The command that makes a profile anew, for a shell."""
+    options = ["--manifest", str(suite.manifest), "--backend", backend, "-o", str(suite.root / file)]
+    return shlex.join(["dispatchgen", "capture", model.name, *options])
 
 
 def recorded_sizes(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Literal
 
 from dispatchgen.manifest.fills import DataSettings, File, Fill
@@ -192,7 +192,7 @@ class Model:
         fills += [each.fill for inputs in self.inputs.values() for each in inputs if each.fill is not None]
         files = {fill.path for fill in fills if isinstance(fill, File)}
         profiles = {profile.file for profile in self.profiles}
-        archives = {str(PurePosixPath(file).with_suffix(".irpa")) for file in profiles if self.data.is_recorded}
+        archives = {f"{file}.irpa" for file in profiles if self.data.is_recorded}
         return tuple(sorted(files | profiles | archives))
 
 

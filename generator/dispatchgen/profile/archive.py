@@ -2,81 +2,151 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dispatchgen.errors import Place, Problem, ProfileError
+from dispatchgen.errors import OutputError, Place, Problem, ProfileError
 from dispatchgen.extract.sizes import Sizes
 from dispatchgen.files import remove, work_folder, write_if_changed
+from dispatchgen.ownership import check_replaceable
+from dispatchgen.profile.match import Codes, paired
 from dispatchgen.profile.schema import Profile
-from dispatchgen.profile.store import read_profile
+from dispatchgen.profile.store import looks_like_profile, read_profile, write_profile
+
+if TYPE_CHECKING:
+    from iree.runtime import ParameterIndexEntry
+
+_CAPTURE = "dispatchgen capture --keep-data"
 
 
 def archive_path(profile: Path) -> Path:
-    """Where the bytes of a profile are: beside it."""
-    return profile.with_suffix(".irpa")
+    """Where the bytes of a profile are: beside it. The whole name is kept, so that no other file has this one."""
+    return profile.with_name(f"{profile.name}.irpa")
 
 
-def write_kept(profile: Path, kept: Mapping[str, bytes]) -> None:
-    """Writes the bytes beside a profile; where there are none, no archive is left there.
+def kept_keys(profile: Profile) -> frozenset[str]:
+    """The keys of all bytes that a profile kept."""
+    return frozenset(key for dispatch in profile.dispatches for entry in dispatch.entries for key in entry.data if key)
 
-    Raises OutputError when it cannot be written.
+
+def check_output(path: Path) -> None:
+    """Raises OutputError where a profile cannot be written to `path` without the loss of somebody else's file.
+
+    A profile is replaced, be it damaged or not; an archive beside it only where the profile is not, and has its keys.
     """
+    archive = archive_path(path)
+    for file in (path, archive):
+        check_replaceable(file)
+    if path.exists() and not looks_like_profile(path):
+        raise OutputError(Problem("there is a file that is no profile", Place(str(path)), "-o with another file"))
+    if archive.exists() and not _is_own(path, archive):
+        message = f"there is an archive, and no profile {path.name} with its keys: it may be of something else"
+        raise OutputError(Problem(message, Place(str(archive)), "-o with another file, or remove the archive"))
+
+
+def _is_own(path: Path, archive: Path) -> bool:
+    """Whether an archive is of the profile beside it."""
+    try:
+        return kept_keys(read_profile(path)).issuperset(_entries(archive))
+    except ProfileError:
+        return False
+
+
+def write_with_data(path: Path, profile: Profile, kept: Mapping[str, bytes]) -> None:
+    """Writes a profile, and the bytes of its keys beside it; where it has none, no archive is left there.
+
+    Raises OutputError: one of them cannot be written, or what is there is somebody else's.
+    """
+    check_output(path)
+    _write_archive(archive_path(path), {key: kept[key] for key in sorted(kept_keys(profile))})
+    write_profile(path, profile)
+
+
+def _write_archive(path: Path, kept: Mapping[str, bytes]) -> None:
     if not kept:
-        remove(archive_path(profile))
+        remove(path)
         return
     from iree.runtime import ParameterIndex
 
     index = ParameterIndex()
-    for key in sorted(kept):
-        index.add_buffer(key, kept[key])
+    for key, data in kept.items():
+        index.add_buffer(key, data)
     with work_folder() as folder:
         archive = folder / "kept.irpa"
         index.create_archive_file(str(archive))
-        write_if_changed(archive_path(profile), archive.read_bytes())
+        write_if_changed(path, archive.read_bytes())
 
 
-def read_kept(path: Path, profile: Profile) -> dict[str, bytes]:
-    """The bytes that a profile kept, by key; `path` is the profile's. Raises ProfileError where they are not there."""
-    keys = {key for dispatch in profile.dispatches for entry in dispatch.entries for key in entry.data if key}
-    if not keys:
-        return {}
+def _entries(archive: Path) -> dict[str, ParameterIndexEntry]:
+    """What an archive has, by key; none of it is read. Raises ProfileError where it is no archive, or truncated."""
     from iree.runtime import ParameterIndex
 
-    archive = archive_path(path)
-    place = Place(str(archive))
-    if not archive.is_file():
-        raise ProfileError(Problem(f"the bytes that {path.name} kept are not beside it", place, "keep both together"))
     index = ParameterIndex()
     try:
         index.load(str(archive))
-    except Exception as error:  # the runtime's bindings raise RuntimeError or ValueError
-        raise ProfileError(Problem(f"the archive cannot be read: {error}", place, "dispatchgen capture")) from error
-    kept = {key: bytes(entry.file_view) for key, entry in index.items() if key in keys}
-    missing = sorted(keys - kept.keys())
-    if missing:
-        raise ProfileError(Problem(f"the archive lacks {missing[0]} of {path.name}", place, "dispatchgen capture"))
-    return kept
+        return dict(index.items())
+    except Exception as error:  # the runtime's bindings raise RuntimeError, ValueError or IndexError
+        raise ProfileError(Problem(f"the archive cannot be read: {error}", Place(str(archive)), _CAPTURE)) from error
+
+
+class Kept:
+    """The bytes that a profile kept, read when they are asked for."""
+
+    def __init__(self, path: Path, profile: Profile):
+        """Opens the archive beside the profile at `path`. Raises ProfileError where it lacks bytes of the profile."""
+        self.keys = kept_keys(profile)
+        self._archive = archive_path(path)
+        self._read: dict[str, bytes] = {}
+        if self.keys and not self._archive.is_file():
+            message = f"the bytes that {path.name} kept are not beside it"
+            raise ProfileError(Problem(message, Place(str(self._archive)), "keep both together"))
+        self._entries = _entries(self._archive) if self.keys else {}
+        missing = min(self.keys - self._entries.keys(), default=None)
+        if missing is not None:
+            message = f"the archive lacks {missing} of {path.name}"
+            raise ProfileError(Problem(message, Place(str(self._archive)), _CAPTURE))
+
+    def __getitem__(self, key: str) -> bytes:
+        """Some bytes. Raises ProfileError where the archive has others in their place."""
+        if key not in self._read:
+            entry = self._entries[key]
+            data = bytes(entry.file_view) if entry.is_file else b""
+            if hashlib.sha256(data).hexdigest() != key:
+                message = f"the archive is damaged: it holds other bytes as {key} than were recorded"
+                raise ProfileError(Problem(message, Place(str(self._archive)), _CAPTURE))
+            self._read[key] = data
+        return self._read[key]
 
 
 class RecordedBytes:
     """What bindings held in recorded runs, from the first of several profiles that knows."""
 
-    def __init__(self, profiles: Iterable[Path]):
-        """Reads the profiles. Raises ProfileError."""
-        self._kept: dict[str, bytes] = {}
-        self._keys: dict[tuple[str, str, tuple[int, ...], tuple[int, ...]], tuple[str | None, ...]] = {}
-        for path in profiles:
-            profile = read_profile(path)
-            self._kept |= read_kept(path, profile)
-            for dispatch in profile.dispatches:
+    def __init__(self, codes: Codes, profiles: Iterable[tuple[Path, Profile]]):
+        """Finds the dispatches that have the same code in profiles, which are of one backend. Raises ProfileError.
+
+        Args:
+          codes: What the dispatches of a program are.
+          profiles: With their files.
+        """
+        self._known: dict[tuple[str, str, tuple[int, ...], tuple[int, ...]], list[tuple[Kept, tuple[str | None, ...]]]]
+        self._known = {}
+        for path, profile in profiles:
+            kept = Kept(path, profile)
+            for symbols, dispatch in paired(codes, profile.dispatches).same:
                 for entry in dispatch.entries:
-                    sizes = (dispatch.executable, dispatch.export, entry.constants, entry.bindings)
-                    self._keys.setdefault(sizes, entry.data)
+                    sizes = (*symbols, entry.constants, entry.bindings)
+                    self._known.setdefault(sizes, []).append((kept, entry.data))
 
     def __call__(self, executable: str, export: str, sizes: Sizes, binding: int) -> bytes | None:
-        """The bytes of a binding of a dispatch (IREE's symbols) at these sizes; None: they are not known."""
+        """The bytes of a binding of a dispatch (IREE's symbols) at these sizes; None: they are not known.
+
+        Raises ProfileError where an archive is damaged.
+        """
         constants = tuple(value for _, value in sizes.constants)
-        keys = self._keys.get((executable, export, constants, sizes.bindings), ())
-        key = keys[binding] if binding < len(keys) else None
-        return None if key is None else self._kept[key]
+        for kept, keys in self._known.get((executable, export, constants, sizes.bindings), ()):
+            key = keys[binding] if binding < len(keys) else None
+            if key is not None:
+                return kept[key]
+        return None

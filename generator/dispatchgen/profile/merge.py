@@ -63,7 +63,7 @@ def _merged(dispatches: Iterable[ProfiledDispatch]) -> Iterator[ProfiledDispatch
 
 
 def add_up(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """Each sizes once, with the sum of its counts, the most frequent first. The data are those of the first entry."""
+    """Each sizes once, with the sum of its counts, the most frequent first. Of each binding the first data are kept."""
     found: dict[tuple[object, ...], Entry] = {}
     for entry in entries:
         sizes = (entry.workload, entry.constants, entry.bindings)
@@ -71,9 +71,16 @@ def add_up(entries: Iterable[Entry]) -> tuple[Entry, ...]:
         if before is None:
             found[sizes] = entry
         else:
-            data = before.data or entry.data
-            found[sizes] = before.model_copy(update={"count": before.count + entry.count, "data": data})
+            update = {"count": before.count + entry.count, "data": _first_known(before.data, entry.data)}
+            found[sizes] = before.model_copy(update=update)
     return tuple(sorted(found.values(), key=lambda each: (-each.count, each.workload, each.constants, each.bindings)))
+
+
+def _first_known(first: tuple[str | None, ...], second: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    """The data of each binding, from the first entry that has them. An entry without any has no bindings here."""
+    if not first or not second:
+        return first or second
+    return tuple(one if one is not None else other for one, other in zip(first, second, strict=True))
 
 
 def symbol_order(symbols: tuple[str, ...]) -> list[list[tuple[int, str]]]:

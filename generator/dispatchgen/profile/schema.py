@@ -23,7 +23,7 @@ class Entry(Data):
     data: tuple[str | None, ...] = Field(
         default=(),
         description="What each binding held when the sizes were first seen: SHA-256 of its bytes, their key in "
-        "`<profile>.irpa`; null: it was computed on the device. Empty: it was not kept.",
+        "`<profile>.irpa` (`mlp.json.irpa`); null: it was computed on the device. Empty: it was not kept.",
     )
 
 

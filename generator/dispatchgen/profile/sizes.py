@@ -16,7 +16,7 @@ from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch, Omitte
 from dispatchgen.extract.sizes import Sizes
 from dispatchgen.extract.values import Unknown
 from dispatchgen.manifest.suite import ProfileShapes
-from dispatchgen.profile.match import paired
+from dispatchgen.profile.match import codes_of, paired, profiled
 from dispatchgen.profile.schema import Entry, Profile, ProfiledDispatch
 from dispatchgen.profile.workload import Workloads
 
@@ -33,7 +33,7 @@ def profile_sizes(program: Program, profile: Profile, shapes: ProfileShapes, com
 
     Raises ProfileError where nothing of it fits the program.
     """
-    pairs = paired(program, profile.dispatches)
+    pairs = paired(codes_of(program), profile.dispatches)
     reason = f"the profile {shapes.file} is of other code of it, made by iree-compile {profile.compiler}"
     reason += "" if compiler == profile.compiler else f"; today's is {compiler}"
     kept = {
@@ -72,7 +72,7 @@ def locked_sizes(program: Program, locked: BackendDispatches, calls: Iterable[Ca
 
 def _locked(program: Program, locked: BackendDispatches, call: str) -> Recorded:
     by_symbol = {(dispatch.executable, dispatch.export): dispatch for dispatch in locked.dispatches}
-    pairs = paired(program, [_held(dispatch, call) for dispatch in locked.dispatches])
+    pairs = paired(codes_of(program), [_held(dispatch, call) for dispatch in locked.dispatches])
     found = {key: dispatch for key, dispatch in (*pairs.same, *pairs.changed) if dispatch.entries}
     counts, unfit = _counts(program, found)
     omitted = {
@@ -92,22 +92,17 @@ def _locked(program: Program, locked: BackendDispatches, call: str) -> Recorded:
 
 def _held(dispatch: Dispatch, call: str) -> ProfiledDispatch:
     """What a lock has of a dispatch from a profile."""
-    return ProfiledDispatch(
-        executable=dispatch.executable,
-        export=dispatch.export,
-        operation=dispatch.operation,
-        content=dispatch.content,
-        entries=tuple(
-            Entry(
-                count=count,
-                workload=benchmark.workload,
-                constants=tuple(value for _, value in benchmark.constants),
-                bindings=benchmark.bindings,
-            )
-            for benchmark in dispatch.benchmarks
-            if (count := benchmark.counts.get(call))
-        ),
+    entries = tuple(
+        Entry(
+            count=count,
+            workload=benchmark.workload,
+            constants=tuple(value for _, value in benchmark.constants),
+            bindings=benchmark.bindings,
+        )
+        for benchmark in dispatch.benchmarks
+        if (count := benchmark.counts.get(call))
     )
+    return profiled(dispatch).model_copy(update={"entries": entries})
 
 
 def _counts(

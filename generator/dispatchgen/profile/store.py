@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from dispatchgen.errors import ProfileError
@@ -18,6 +19,15 @@ def read_profile(path: Path) -> Profile:
     return _FORMAT.read(path)
 
 
+def looks_like_profile(path: Path) -> bool:
+    """Whether a file starts as profiles do, of whatever version; it may be damaged."""
+    try:
+        with path.open("rb") as stream:
+            return _HEAD.match(stream.read(_HEAD_BYTES)) is not None
+    except OSError:
+        return False
+
+
 def write_profile(path: Path, profile: Profile) -> bool:
     """Writes a profile in one step, with its digest; leaves the file alone when it is the same already.
 
@@ -31,6 +41,11 @@ def profile_text(profile: Profile) -> str:
     data = profile.model_dump(mode="json", exclude={"digest", "version", "model", "backend"}, exclude_defaults=True)
     head = {"version": profile.version, "model": profile.model, "backend": profile.backend, "digest": ""}
     return with_digest({**head, **data})
+
+
+#: How the text of a profile starts.
+_HEAD = re.compile(rb'\{\s*"version":\s*\d+,\s*"model":\s*"[^"]*",\s*"backend":')
+_HEAD_BYTES = 4096
 
 
 def _renew(path: Path) -> str:  # noqa: ARG001

@@ -66,7 +66,7 @@ def at_sizes(model: Model, lock: Lock, dispatches: BackendDispatches, tree: Buil
         program = Program(module)
         calls = calls_of(program, _with_sizes(model, lock))
         # Bindings hold what they hold in the build: of data, only that of inputs is made.
-        extraction = extract(program, calls, dispatches.backend, dispatches, data=data_plan(DataSettings(), root, ()))
+        extraction = extract(program, calls, dispatches.backend, dispatches, data=data_plan(DataSettings(), root))
         found = extraction.lock
         run = [call for call in lock.calls if call.is_run]
         matching = _Matching(model, run, calls, any_size(program, run, dispatches.dispatches))

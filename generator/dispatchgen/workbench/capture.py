@@ -35,6 +35,8 @@ from dispatchgen.workbench.session import Subject
 
 #: The compiled model, in the folder of temporary files.
 _MODULE = "model.vmfb"
+#: What to do where a run crashed.
+_CRASHED = "check the inputs: kernels crash at positions that are out of bounds, among others"
 
 
 @dataclass(frozen=True)
@@ -163,16 +165,16 @@ def _histograms(
     for call in calls:
         recording = subject.folder / "run.ireereplay"
         flags = [*call_flags(call, str(subject.folder)), *_parameters(subject)]
-        crash = record(recorder, module, flags, recording)
+        crash = record(recorder, module, flags, recording, with_data=wanted.keep_data)
         try:
             histogram = read_histogram(compiled, recording, dump_replay, keep_data=wanted.keep_data)
         except ProfileError:
             if crash is not None:
-                raise ToolError(crash) from None
+                raise ToolError(replace(crash, hint=_CRASHED)) from None
             raise
         recording.unlink()
         if crash is not None and not histogram.has_whole_call:
-            raise ToolError(crash)
+            raise ToolError(replace(crash, hint=_CRASHED))
         note = "iree-run-module crashed after the call, when all was recorded" if crash is not None else None
         yield Run(what=_described(call, recorder), dispatches=histogram.count), histogram, note
 
@@ -180,7 +182,7 @@ def _histograms(
 def _write_inputs(subject: Subject, program: Program, calls: Sequence[Call]) -> None:
     """Writes the files that hold inputs of the calls."""
     if any(call.files for call in calls):
-        data = data_plan(DataSettings(), subject.suite.root, ())
+        data = data_plan(DataSettings(), subject.suite.root)
         for name, content in extract(program, calls, subject.backend.id, data=data).held.files.items():
             write_if_changed(subject.folder / name, content)
 

@@ -20,7 +20,7 @@ from dispatchgen.iree.flags import compile_flags
 from dispatchgen.iree.tools import CompilerTools
 from dispatchgen.lock.chosen import with_locked_shapes
 from dispatchgen.lock.compare import added_functions, compare
-from dispatchgen.lock.data import data_plan
+from dispatchgen.lock.data import ProfilesOf, data_plan
 from dispatchgen.lock.profiles import profile_calls, read_profiles, recorded_sizes
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import read_lock, renew_command
@@ -126,7 +126,8 @@ def _session(subject: Subject, lock: Lock | None, with_sources: bool) -> Iterato
         profiles = read_profiles(subject.suite, subject.model)
         version = subject.tools.compiler_version
         recorded = recorded_sizes(program, subject.model, subject.backend, profiles, version)
-        data = data_plan(subject.model.data, subject.suite.root, [each.file for each in subject.model.profiles])
+        files = [each.file for each in subject.model.profiles]
+        data = data_plan(subject.model.data, subject.suite.root, ProfilesOf(files, program, subject.backend.id))
         extraction = extract(program, calls, subject.backend.id, locked, recorded, data)
         yield Session(**vars(subject), sources=sources, program=program, calls=calls, extraction=extraction, lock=lock)
 
