@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 _MANIFEST = """\
@@ -51,6 +52,12 @@ models:
     inputs: [BxSxi64, 1000x256xf32]
     shapes: {B: 2, S: 8}
     backends: [cpu]
+  filled:
+    source: embed.mlir
+    inputs: [{type: BxSxi64, data: {file: positions.npy}}, 1000x256xf32]
+    shapes: {B: 2, S: 8}
+    data: {default: random, bindings: {"*": {0: 0.5}}}
+    backends: [cpu]
 """
 
 
@@ -58,6 +65,7 @@ models:
 def suite_dir(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Path:
     """The suite's folder. It has no locks; executables that a test compiles stay for the next."""
     folder = tmp_path_factory.mktemp("sweep")
+    np.save(folder / "positions.npy", np.arange(16).reshape(2, 8))
     (folder / "benchmarks.yaml").write_text(_MANIFEST)
     for name in ("mlp", "assume", "ctrl", "embed"):
         shutil.copy(models_dir / f"{name}.mlir", folder)

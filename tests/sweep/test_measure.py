@@ -47,15 +47,18 @@ def measured(folder: Path, sizes: list[int], timeout: float | None = None, **wor
     """What points of these sizes give, with as many workgroups as their size."""
     runner_program = program(folder / "iree-benchmark-executable", _TIMES_A_SIZE)
     runner = Runner(runner_program, Device("d", "d"), RunSettings(), timeout)
-    measurer = Measurer(runner, program(folder / "iree-run-module", _COUNTS), "zeros", folder)
+    measurer = Measurer(runner, program(folder / "iree-run-module", _COUNTS), None, folder)
     files = Compiled(folder, folder, folder)
-    counts = {(size,): workgroups.get(f"_{size}", (size, 1, 1)) for size in sizes}
-    runnable = Runnable(files, None, "format", 0, counts)  # type: ignore[arg-type]
+    nowhere: Any = None  # where sizes are from is asked for data that are not zeros
+    counts: dict[tuple[int, ...], Any] = {(size,): workgroups.get(f"_{size}", (size, 1, 1)) for size in sizes}
+    runnable = Runnable(files, "format", 0, counts)
     sized = [
         Sized(
             Shape(f"B{size}", {"B": size}),
             0,
+            nowhere,
             Benchmark(name="d", workload=(size,), constants=(), bindings=(8,), counts={f"B{size}": 1}),
+            nowhere,
         )
         for size in sizes
     ]

@@ -92,7 +92,7 @@ def test_other_backends(suite_dir: Path, backend: str) -> None:
     assert [curve.operation for curve in sweep.curves] == ["matmul_Dx128x64_f32", "matmul_Dx32x128_f32"]
     for curve in sweep.curves:
         assert [point.failure for point in curve.points] == [None, None]
-        assert all(point.data == ("random f32, seed 0",) * 3 for point in curve.points)
+        assert all(point.data == ("random f32, seed 0", "random f32, seed 0", "zeros") for point in curve.points)
 
 
 def test_an_executable_is_compiled_once(suite_dir: Path) -> None:
@@ -165,9 +165,19 @@ def test_several_sizes_at_one_point(suite_dir: Path) -> None:
 def test_random_positions_are_in_bounds(suite_dir: Path) -> None:
     curve = only_curve(sweep_of(suite_dir, "embed", "*", ["S=1..1024:x4"], data="random"))
     assert {point.data for point in curve.points} == {
-        ("random f32, seed 0", "random positions from 0 to 999, seed 0", "random f32, seed 0")
+        ("random f32, seed 0", "random positions from 0 to 999, seed 0", "zeros")
     }
     assert not any(point.failure for point in curve.points)
+
+
+def test_data_of_the_manifest(suite_dir: Path) -> None:
+    sweep = sweep_of(suite_dir, "filled", "*", ["S=8,16"], data="manifest")
+    fitting, other = only_curve(sweep).points
+    assert fitting.data == ("0.5 everywhere", "input 0: positions.npy", "zeros")
+    unfit = "zeros (positions.npy: its shape is 2x8; 2x16 is needed)"
+    assert other.data == ("0.5 everywhere", f"input 0: {unfit}", "zeros")
+    assert fitting.timing is not None and other.timing is not None
+    assert "at other points they differ" in printed(sweep)
 
 
 def test_a_size_that_cannot_be_run(suite_dir: Path) -> None:

@@ -53,10 +53,10 @@ from dispatchgen.sweep.sweep import Options, run_sweep
 @click.option("--device", metavar="D", help="Device of the manifest, by key or URI. Default: the backend's first.")
 @click.option(
     "--data",
-    type=click.Choice(["zeros", "random"]),
+    type=click.Choice(["zeros", "random", "manifest"]),
     default="zeros",
     show_default=True,
-    help="What the bindings hold; random positions are in bounds.",
+    help="What the bindings hold; manifest: what it says, where that fits. Positions are in bounds.",
 )
 @click.option(
     "--json",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -46,6 +46,8 @@ class DataPlan:
     read: Callable[[str], Numbers] = _no_file
     #: What a binding held in a recorded run, by executable, export, sizes and ordinal; None: that is not known.
     recorded: Callable[[str, str, Sizes, int], bytes | None] = _not_recorded
+    #: Whether it is an error where something does not fit; if not, zeros take its place, with the reason.
+    must_fit: bool = True
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,16 @@ class _Dispatch:
     origins: Origins
 
 
-def held_by(dispatches: Iterable[tuple[Dispatch, Export, Origins]], calls: Sequence[Call], plan: DataPlan) -> Held:
+def held_by(
+    dispatches: Iterable[tuple[Dispatch, Export, Origins]],
+    calls: Sequence[Call],
+    plan: DataPlan,
+    wanted: Collection[str] | None = None,
+) -> Held:
     """What all bindings and inputs hold.
+
+    Args:
+      wanted: The names of the dispatches whose bindings are asked for; None: all.
 
     Raises DataError with all that is wrong: a file that cannot be read or does not fit, numbers that an element type
     cannot hold, positions out of bounds, a binding that a dispatch does not have.
@@ -76,7 +86,7 @@ def held_by(dispatches: Iterable[tuple[Dispatch, Export, Origins]], calls: Seque
     known = [
         _Dispatch(lock, function_of(export.executable_op, export.name), origins) for lock, export, origins in dispatches
     ]
-    return _Resolver(known, calls, plan).held()
+    return _Resolver(known, calls, plan).held(wanted)
 
 
 class _Resolver:
@@ -90,7 +100,7 @@ class _Resolver:
         self._read = cache(plan.read)
         self._bounds: dict[tuple[str, tuple[int, ...]], Mapping[uses.Source, int]] = {}
 
-    def held(self) -> Held:
+    def held(self, wanted: Collection[str] | None) -> Held:
         of_inputs = {
             (call.name, index): content
             for call in self.calls
@@ -104,7 +114,8 @@ class _Resolver:
                 for benchmark in dispatch.lock.benchmarks
             }
             for dispatch, own in zip(self.dispatches, fills, strict=True)
-            if own or of_inputs or self.plan.settings.default != Zeros()
+            if (own or of_inputs or self.plan.settings.default != Zeros())
+            and (wanted is None or dispatch.lock.name in wanted)
         }
         if self.problems:
             raise DataError(*self.problems)
@@ -124,6 +135,8 @@ class _Resolver:
                 return _values(value, piece, index)
             return self._content(fill, [piece], index, dims=value.dims)
         except ValueError as error:
+            if not self.plan.must_fit:
+                return replace(ZEROS, note=str(error))
             self._add(f"input {index}: {error}", f"function @{call.function}, shape {call.shape}")
             return None
 
@@ -190,6 +203,8 @@ class _Resolver:
                 pieces = self._pieces(dispatch, sizes, ordinal)
                 return self._content(own, pieces, ordinal, length=length, recorded=(dispatch.lock, sizes))
             except ValueError as error:
+                if not self.plan.must_fit:
+                    return replace(ZEROS, note=str(error))
                 self._add(f"binding {ordinal} of {benchmark.name}: {error}", f"data.bindings, {dispatch.lock.name}")
                 return ZEROS
         for call, origins in dispatch.origins.get(sizes, {}).items():

@@ -44,6 +44,7 @@ class Extraction:
     held: Held  #: What bindings and inputs hold.
     _layouts: Mapping[str, Layout]  #: By dispatch.
     _program: Program
+    _calls: Sequence[Call]
     _found: Mapping[Key, Found]
     _any_size: Mapping[str, AnySize]
 
@@ -62,6 +63,14 @@ class Extraction:
     def archive(self, dispatch: Dispatch) -> bytes | None:
         """The file with the data of a dispatch that lies beside its benchmark module; None: there is none."""
         return archive_bytes(self._layouts[dispatch.name]) if dispatch.archive else None
+
+    def holding(self, dispatch: Dispatch, plan: DataPlan) -> Mapping[str, Sequence[Content]]:
+        """What the bindings of each benchmark of a dispatch hold by another plan; one that is left out holds zeros.
+
+        Raises DataError as `extract` does.
+        """
+        dispatches = [_with_kernel(each, self._found) for each in self.lock.dispatches]
+        return held_by(dispatches, self._calls, plan, [dispatch.name]).bindings.get(dispatch.name, {})
 
 
 def extract(
@@ -114,7 +123,7 @@ def extract(
         ),
         uncounted=tuple(chain.from_iterable(_not_known(each, each.uncounted) for each in found.values())),
     )
-    return Extraction(lock, read_backs.names, held, layouts, program, usable, sizes)
+    return Extraction(lock, read_backs.names, held, layouts, program, calls, usable, sizes)
 
 
 def _with_kernel(dispatch: Dispatch, found: Mapping[Key, Found]) -> tuple[Dispatch, Export, Origins]:

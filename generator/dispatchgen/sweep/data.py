@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from dispatchgen.buffers import elements, uses
-from dispatchgen.buffers.contents import ZEROS, Content, Piece, filled
-from dispatchgen.extract.program import Export
-from dispatchgen.extract.schema import Benchmark
+from dispatchgen.buffers.contents import Content
+from dispatchgen.extract.data import DataPlan
+from dispatchgen.extract.program import Program
 from dispatchgen.files import write_if_changed
-from dispatchgen.iree.executable import function_of
-from dispatchgen.manifest.fills import Random
+from dispatchgen.lock.data import ProfilesOf, data_plan
+from dispatchgen.manifest.fills import DataSettings, Random
+from dispatchgen.workbench.session import Subject
 
 #: What `--data` may say.
-DataKind: TypeAlias = Literal["zeros", "random"]
+DataKind: TypeAlias = Literal["zeros", "random", "manifest"]
 
 
-def contents(kind: DataKind, export: Export, benchmark: Benchmark) -> tuple[Content, ...]:
-    """What each binding holds: zeros, or what suits its elements; positions are in bounds."""
+def plan_of(kind: DataKind, subject: Subject, program: Program) -> DataPlan | None:
+    """What bindings hold; None: zeros.
+
+    Fills are for the shapes of the manifest: at other points, zeros take the place of what does not fit.
+
+    Raises:
+      DataError: recorded data are asked for, and there are none.
+      ProfileError: a profile cannot be read.
+    """
     if kind == "zeros":
-        return (ZEROS,) * len(benchmark.bindings)
-    kernel = function_of(export.executable_op, export.name)
-    constants = [value for _, value in benchmark.constants]
-    restricted = uses.bounds(kernel, constants)
-
-    def pieces(ordinal: int) -> list[Piece]:
-        found = elements.pieces(kernel, ordinal, constants)
-        return [Piece(at, element, uses.bound_of(restricted, ordinal, element)) for at, element in found]
-
-    return tuple(filled(Random(), pieces(i), i, explicit=False) for i in range(len(benchmark.bindings)))
+        return None
+    if kind == "random":
+        return DataPlan(DataSettings(default=Random()), must_fit=False)
+    model = subject.model
+    profiles = ProfilesOf([each.file for each in model.profiles], program, subject.backend.id)
+    return replace(data_plan(model.data, subject.suite.root, profiles), must_fit=False)
 
 
 def binding_flags(held: Sequence[Content], lengths: Sequence[int], folder: Path) -> list[str]:

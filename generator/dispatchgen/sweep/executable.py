@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dispatchgen.errors import ModelError, Problem
-from dispatchgen.extract.program import Export, Program
+from dispatchgen.extract.program import Program
 from dispatchgen.iree import ir
 from dispatchgen.iree.executable import Executable, read_executables
 from dispatchgen.manifest.names import show
@@ -21,7 +21,6 @@ class Runnable:
     """A compiled executable, and how it is run."""
 
     files: Compiled
-    source: Export  #: In the configured module.
     format: str  #: As `--executable_format=` takes it, e.g. `embedded-elf-x86_64`.
     entry_point: int  #: Ordinal of the export.
     #: By the workload: the workgroups by evaluation, or why that cannot tell.
@@ -56,7 +55,6 @@ def prepare(compiler: Compiler, program: Program, track: Track) -> Runnable:
         (export,) = (each for each in executable.exports if each.name == EXPORT)
         return Runnable(
             files=files,
-            source=source,
             format=dict(executable.target_keys)["format"],
             entry_point=export.ordinal,
             workgroups=_workgroups(Program(module), executable.symbol, workloads),

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dispatchgen.buffers.contents import Content
 from dispatchgen.errors import CheckFailed, Problem
+from dispatchgen.extract.data import DataPlan
 from dispatchgen.extract.schema import Benchmark
 from dispatchgen.manifest.suite import Device
 from dispatchgen.results.benchmark import EXECUTABLE, Outcome, Runner, run_executable
 from dispatchgen.results.schema import Host
-from dispatchgen.sweep.data import DataKind, binding_flags, contents
+from dispatchgen.sweep.data import binding_flags
 from dispatchgen.sweep.executable import Runnable
 from dispatchgen.sweep.points import Sized
 from dispatchgen.sweep.schema import Point
@@ -34,7 +36,7 @@ class Measurer:
 
     runner: Runner  #: Its program is iree-benchmark-executable.
     iree_run_module: Path
-    data: DataKind
+    data: DataPlan | None  #: What bindings hold; None: zeros.
     folder: Path  #: For temporary files.
 
     @property
@@ -42,18 +44,20 @@ class Measurer:
         """Where executables run."""
         return self.runner.device
 
-    def measure(self, executable: Runnable, sized: Sized, why_not: str | None = None) -> Measured:
+    def measure(
+        self, executable: Runnable, sized: Sized, held: Sequence[Content], why_not: str | None = None
+    ) -> Measured:
         """Measures a point.
 
         Args:
           executable: What to run.
           sized: The sizes.
+          held: What the bindings hold.
           why_not: Why it is not to be run; None: it is.
 
         Raises CheckFailed where the device is not there.
         """
         benchmark = sized.benchmark
-        held = contents(self.data, executable.source, benchmark)
         workgroups, failure = self._workgroups(executable, benchmark.workload) if why_not is None else (None, why_not)
         outcome = Outcome()
         if workgroups is not None and 0 not in workgroups:
@@ -112,7 +116,7 @@ def _where(sized: Sized) -> dict[str, Any]:
 def measure_all(
     measurer: Measurer, executable: Runnable, sized: Sequence[Sized], on_start: Callable[[Sized], None]
 ) -> list[Measured]:
-    """Measures each point; sizes that several points have in common are measured once.
+    """Measures each point; sizes and data that several points have in common are measured once.
 
     After one that does not end in time, none is: the others are most likely larger.
     """
@@ -121,9 +125,10 @@ def measure_all(
     why_not = None
     for each in sized:
         on_start(each)
-        key = sizes(each.benchmark)
+        held = each.held(measurer.data)
+        key = (*sizes(each.benchmark), held)
         if key not in done:
-            done[key] = measurer.measure(executable, each, why_not)
+            done[key] = measurer.measure(executable, each, held, why_not)
             if done[key].hung:
                 why_not = f"it was not run, because {each.shape.label} did not end in time"
         found.append(replace(done[key], point=done[key].point.model_copy(update=_where(each))))
@@ -131,5 +136,5 @@ def measure_all(
 
 
 def sizes(benchmark: Benchmark) -> tuple[object, ...]:
-    """What tells two measurements of a dispatch apart."""
+    """What tells two measurements of a dispatch apart, besides the data."""
     return benchmark.workload, benchmark.constants, benchmark.bindings

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from dispatchgen.buffers.contents import ZEROS, Content
 from dispatchgen.errors import ModelError, Problem
 from dispatchgen.extract.calls import calls_of
-from dispatchgen.extract.extraction import extract
+from dispatchgen.extract.data import DataPlan
+from dispatchgen.extract.extraction import Extraction, extract
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import BackendDispatches, Benchmark, Dispatch, Skipped
 from dispatchgen.manifest.suite import Model, Selector, Shape
@@ -21,7 +23,7 @@ _ERRORS = 5
 class Evaluated:
     """What a model dispatches at each point."""
 
-    found: tuple[tuple[Shape, BackendDispatches], ...]
+    found: tuple[tuple[Shape, Extraction], ...]
     rejected: tuple[tuple[Shape, str], ...]  #: Points that the program itself rejects, with its reason.
 
     def select(self, texts: Sequence[str]) -> list[Dispatch]:
@@ -32,9 +34,9 @@ class Evaluated:
         dispatches: dict[tuple[str, str], Dispatch] = {}
         skipped: list[Skipped] = []
         for _, at_point in self.found:
-            for dispatch in at_point.dispatches:
+            for dispatch in at_point.lock.dispatches:
                 dispatches.setdefault((dispatch.executable, dispatch.export), dispatch)
-            skipped += at_point.skipped
+            skipped += at_point.lock.skipped
         return select_dispatches([Selector(text) for text in texts], list(dispatches.values()), skipped)
 
 
@@ -44,7 +46,14 @@ class Sized:
 
     shape: Shape
     variant: int  #: Ordinal among the sizes at this point.
-    benchmark: Benchmark
+    dispatch: Dispatch  #: As it is at this point.
+    benchmark: Benchmark  #: Of the dispatch.
+    extraction: Extraction  #: At this point.
+
+    def held(self, plan: DataPlan | None) -> tuple[Content, ...]:
+        """What each binding holds; without a plan, zeros. Raises DataError where the plan is wrong at any sizes."""
+        held = self.extraction.holding(self.dispatch, plan).get(self.benchmark.name) if plan is not None else None
+        return (ZEROS,) * len(self.benchmark.bindings) if held is None else tuple(held)
 
 
 @dataclass
@@ -57,12 +66,19 @@ class Track:
 
 
 def evaluate_points(
-    program: Program, model: Model, backend: str, shapes: Sequence[Shape], previous: BackendDispatches | None
+    program: Program,
+    model: Model,
+    backend: str,
+    shapes: Sequence[Shape],
+    previous: BackendDispatches | None,
+    *,
+    with_fills: bool = False,
 ) -> Evaluated:
     """Evaluates the model at each point.
 
     Args:
       previous: The lock: dispatches have its names.
+      with_fills: Whether inputs are to hold what the manifest fills them with.
 
     Raises:
       ModelError: the inputs do not fit the program, or it rejects all points.
@@ -70,24 +86,27 @@ def evaluate_points(
     found, rejected, errors = [], [], []
     for shape in shapes:
         try:
-            calls = calls_of(program, _at(model, shape))
-            dispatches = extract(program, calls, backend, previous).lock
+            calls = calls_of(program, _at(model, shape, with_fills))
+            # Without symbols in their inputs, no functions are made that take sizes.
+            calls = tuple(call.model_copy(update={"symbolic": ()}) for call in calls)
+            extraction = extract(program, calls, backend, previous)
         except ModelError as error:
             rejected.append((shape, "; ".join(problem.message for problem in error.problems)))
             errors.append(error)
         else:
-            found.append((shape, dispatches))
+            found.append((shape, extraction))
     if not found:
         raise ModelError(*_distinct(errors))
     return Evaluated(tuple(found), tuple(rejected))
 
 
-def _at(model: Model, shape: Shape) -> Model:
-    """A model with one shape, whose inputs hold nothing that the manifest fills them with: a sweep has its own data."""
-    inputs = {
-        name: tuple(replace(input_, fill=None) for input_ in of_function) for name, of_function in model.inputs.items()
-    }
-    return replace(model, shapes=(shape,), auto=None, profiles=(), inputs=inputs)
+def _at(model: Model, shape: Shape, with_fills: bool) -> Model:
+    """A model with one shape."""
+    model = replace(model, shapes=(shape,), auto=None, profiles=())
+    if with_fills:
+        return model
+    inputs = {name: tuple(replace(each, fill=None) for each in inputs) for name, inputs in model.inputs.items()}
+    return replace(model, inputs=inputs)
 
 
 def _distinct(errors: Sequence[ModelError]) -> list[Problem]:
@@ -100,15 +119,15 @@ def track(evaluated: Evaluated, dispatch: Dispatch) -> Track:
     """A dispatch at all points that the program accepts."""
     result = Track(dispatch)
     for shape, at_point in evaluated.found:
-        benchmarks = [
-            benchmark
-            for each in at_point.dispatches
+        sized = [
+            Sized(shape, variant, each, benchmark, at_point)
+            for each in at_point.lock.dispatches
             if (each.executable, each.export) == (dispatch.executable, dispatch.export)
-            for benchmark in each.benchmarks
+            for variant, benchmark in enumerate(each.benchmarks)
         ]
-        result.sized += [Sized(shape, variant, benchmark) for variant, benchmark in enumerate(benchmarks)]
-        if not benchmarks:
-            result.left_out.append((shape, _reason(at_point, dispatch)))
+        result.sized += sized
+        if not sized:
+            result.left_out.append((shape, _reason(at_point.lock, dispatch)))
     return result
 
 

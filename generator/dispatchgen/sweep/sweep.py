@@ -11,6 +11,7 @@ from typing import Any
 
 from dispatchgen import __version__
 from dispatchgen.errors import DispatchgenError, ModelError, Place, ToolError
+from dispatchgen.extract.data import DataPlan
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.schema import BackendDispatches
 from dispatchgen.files import work_folder, write_if_changed
@@ -27,7 +28,7 @@ from dispatchgen.results.benchmark import Runner
 from dispatchgen.results.schema import Settings
 from dispatchgen.results.session import device_used
 from dispatchgen.sweep.compiled import Compiler
-from dispatchgen.sweep.data import DataKind
+from dispatchgen.sweep.data import DataKind, plan_of
 from dispatchgen.sweep.dims import Grid, grid_of, parse_dims
 from dispatchgen.sweep.executable import Runnable, prepare
 from dispatchgen.sweep.measure import Measured, Measurer, measure_all, sizes
@@ -85,7 +86,8 @@ def run_sweep(suite: Suite, device: Device, options: Options, observer: Observer
             subject = replace(subject, model=with_locked_shapes(parts, model, source_path(suite, model), lock))
             grid = grid_of(subject.model, dims, place)
             locked = lock.backends.get(backend.id) if lock is not None else None
-            job = _Job(subject, tools, program, parts, grid, locked, device, options, cache / "sweep")
+            data = plan_of(options.data, subject, parts)
+            job = _Job(subject, tools, program, parts, grid, locked, data, device, options, cache / "sweep")
             return job.run(observer)
 
 
@@ -99,6 +101,7 @@ class _Job:
     program: Program
     grid: Grid
     locked: BackendDispatches | None  #: Dispatches have its names.
+    data: DataPlan | None
     device: Device
     options: Options
     cache: Path
@@ -115,7 +118,14 @@ class _Job:
         """Does it all."""
         with observer.stage("evaluating") as show_progress:
             show_progress(0, None, self.model.name)
-            evaluated = evaluate_points(self.program, self.model, self.backend.id, self.grid.shapes, self.locked)
+            evaluated = evaluate_points(
+                self.program,
+                self.model,
+                self.backend.id,
+                self.grid.shapes,
+                self.locked,
+                with_fills=self.options.data == "manifest",
+            )
             tracks = [track(evaluated, dispatch) for dispatch in evaluated.select(self.options.dispatches)]
         with observer.stage("compiling") as show_progress:
             prepared = self._prepare(tracks, show_progress)
@@ -168,7 +178,7 @@ class _Job:
                 settings, min_time=f"{self.options.budget / max(distinct, 1) / settings.repetitions:.4f}s"
             )
         runner = Runner(self.iree_benchmark_executable, self.device, settings, self.options.timeout)
-        return Measurer(runner, self.tools.iree_run_module, self.options.data, folder)
+        return Measurer(runner, self.tools.iree_run_module, self.data, folder)
 
 
 @dataclass(frozen=True)

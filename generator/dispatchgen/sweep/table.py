@@ -79,7 +79,7 @@ def _notes(curve: Curve) -> Iterator[str]:
             yield "  at other points they differ, see the data"
     if (
         len(curve.points) > 1
-        and len({(point.workload, point.constants, point.bindings) for point in curve.points}) == 1
+        and len({(point.workload, point.constants, point.bindings, point.data) for point in curve.points}) == 1
     ):
         yield "its sizes are the same at all points: it was measured once"
     for point in curve.points:
