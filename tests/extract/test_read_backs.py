@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -96,7 +97,8 @@ def test_more_read_backs_of_one_operation_are_numbered(two: Path) -> None:
 
 def test_a_name_means_the_same_in_all_calls(two: Path) -> None:
     with ir.read_module(two) as operation:
-        program, read_backs = Program(operation), ReadBacks()
+        program = Program(operation)
+        read_backs = ReadBacks(program)
         for overrides in ({}, {f"{NAME}_2": 3}):
             evaluate(program, "main", ["130xf32", "7xf32"], overrides, read_backs)
             assert read_backs.names == (NAME, f"{NAME}_2")
@@ -112,10 +114,75 @@ def test_a_value_that_does_not_fit() -> None:
         overridden("a", {"a": 2**32}, i32)
 
 
-def test_names() -> None:
-    read_backs = ReadBacks()
-    first, second = object(), object()
-    assert read_backs.name(computed_by("sum_f32"), first) == "sum_f32"
-    assert read_backs.name(computed_by("sum_f32"), second) == "sum_f32_2"
-    assert read_backs.name(computed_by("max_f32"), second) == "max_f32"
-    assert read_backs.name(computed_by("sum_f32"), second) == "sum_f32_2"
+SUM = "reduction_D_f32xi32"
+#: Two functions that read back a count and a sum; the first of them a count only of few elements.
+SEVERAL = (
+    TWO[: TWO.index("util.func public")]
+    + """
+util.func private @sum(%x: tensor<?xf32>) -> index {
+  %zi = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<i32>
+  %f = linalg.fill ins(%zi : i32) outs(%e : tensor<i32>) -> tensor<i32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(i)->(i)>, affine_map<(i)->()>], iterator_types=["reduction"]}
+      ins(%x : tensor<?xf32>) outs(%f : tensor<i32>) {
+  ^bb0(%a: f32, %o: i32):
+    %i = arith.fptosi %a : f32 to i32
+    %s = arith.addi %o, %i : i32
+    linalg.yield %s : i32
+  } -> tensor<i32>
+  %n32 = tensor.extract %sum[] : tensor<i32>
+  %n = arith.index_cast %n32 : i32 to index
+  util.return %n : index
+}
+util.func public @first(%x: tensor<?xf32>) -> (index, index) {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %x, %c0 : tensor<?xf32>
+  %c8 = arith.constant 8 : index
+  %few = arith.cmpi ult, %d, %c8 : index
+  %n = scf.if %few -> index {
+    %r = util.call @count(%x) : (tensor<?xf32>) -> index
+    scf.yield %r : index
+  } else {
+    scf.yield %d : index
+  }
+  %s = util.call @sum(%x) : (tensor<?xf32>) -> index
+  util.return %n, %s : index, index
+}
+util.func public @last(%x: tensor<?xf32>) -> (index, index) {
+  %n = util.call @count(%x) : (tensor<?xf32>) -> index
+  %s = util.call @sum(%x) : (tensor<?xf32>) -> index
+  util.return %n, %s : index, index
+}
+"""
+)
+
+
+def test_names_do_not_depend_on_the_calls(configured: Configured) -> None:
+    """Neither on which places are met, nor in which order."""
+    source = configured.folder / "several_counts.in.mlir"
+    source.write_text(SEVERAL)
+    with ir.read_module(configured.module(source)) as operation:
+        program = Program(operation)
+
+        def names(*calls: tuple[str, str]) -> tuple[str, ...]:
+            read_backs = ReadBacks(program)
+            for function, given in calls:
+                evaluate(program, function, [given], {}, read_backs)
+            return read_backs.names
+
+        assert sorted(names(("last", "4xf32"))) == [f"{SUM}_2", f"{NAME}_2"]
+        assert names(("first", "9xf32")) == (SUM,)
+        assert sorted(names(("last", "4xf32"), ("first", "4xf32"))) == [SUM, f"{SUM}_2", NAME, f"{NAME}_2"]
+
+
+def test_a_name_that_is_an_operation_is_left_out(two: Path) -> None:
+    """And a place of which it is not known what it reads has a number after all of which it is."""
+    with ir.read_module(two) as operation:
+        program = Program(operation)
+        loads = [load for function in program.functions.values() for load in ir.walk(function, "stream.resource.load")]
+        (export,) = (each for each in program.exports.values() if each.name.endswith(NAME))
+        program.exports["x", f"{NAME}_2"] = replace(export, name=f"{NAME}_2")
+        names = [ReadBacks(program).name(computed_by(NAME), load) for load in loads]
+        assert names == [NAME, f"{NAME}_3"]
+        fill = "elementwise_broadcast_D_f32"
+        assert [ReadBacks(program).name(computed_by(fill), load) for load in loads] == [fill, f"{fill}_2"]

@@ -12,6 +12,7 @@ from dispatchgen.extract.calls import calls_of
 from dispatchgen.extract.evaluate import evaluate
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.ranges import Number, Symbol, numbers, symbols
+from dispatchgen.extract.read_backs import ReadBacks
 from dispatchgen.extract.signature import Argument, signature
 from dispatchgen.extract.source_dims import SourceDims, symbol_names
 from dispatchgen.extract.spread import candidates, combinations
@@ -115,10 +116,11 @@ def choose(program: Program, model: Model, stated: Statement, auto: AutoShapes) 
     """
     listed = [dict(shape.symbols) for shape in model.shapes]
     refused: list[Problem] = []
+    read_backs = ReadBacks(program)
 
     def is_wanted(sizes: Mapping[str, int]) -> bool:
         try:
-            check(program, model, stated, sizes)
+            check(program, model, stated, sizes, read_backs)
         except ShapeError as error:
             refused.extend(error.problems)
             return False
@@ -151,11 +153,17 @@ def fitting(
     return found
 
 
-def check(program: Program, model: Model, stated: Statement, binding: Mapping[str, int]) -> None:
-    """Evaluates the program at these sizes. Raises ShapeError where it rejects them."""
+def check(
+    program: Program, model: Model, stated: Statement, binding: Mapping[str, int], read_backs: ReadBacks | None = None
+) -> None:
+    """Evaluates the program at these sizes. Raises ShapeError where it rejects them.
+
+    Args:
+      read_backs: Those of the program, where more than one binding is checked.
+    """
     shape = Shape("tried", binding)
     for call in calls_of(program, replace(with_inputs(model, stated), shapes=(shape,))):
-        evaluate(program, call.function, call.inputs, call.overrides)
+        evaluate(program, call.function, call.inputs, call.overrides, read_backs)
 
 
 def with_inputs(model: Model, stated: Statement) -> Model:

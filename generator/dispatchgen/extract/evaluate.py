@@ -37,7 +37,7 @@ def evaluate(
 
     Args:
       overrides: Values that the host reads back from the device, by the name that `read_backs` gives them.
-      read_backs: Shared by the calls of a program, so that a name means the same in each.
+      read_backs: Gathers the names of what is read back; None: nobody asks for them.
 
     Raises:
       ModelError: the inputs do not fit the function.

@@ -112,7 +112,7 @@ class Evaluator:
         self.program = program
         self.handlers = handlers
         self.overrides = overrides or {}
-        self.read_backs = read_backs or ReadBacks()
+        self.read_backs = read_backs or ReadBacks(program)
         self.globals: dict[str, HostValue] = {}
         self.dispatched: list[Dispatched] = []
         self.stops: list[Stop] = []

@@ -97,7 +97,7 @@ def extract(
       ShapeError: the program itself rejects the shape of a call.
     """
     found = {key: Found(export) for key, export in program.exports.items()}
-    read_backs = ReadBacks()
+    read_backs = ReadBacks(program)
     run = [call for call in calls if call.is_run]
     for index, (call, trace) in enumerate(zip(run, _traces(program, run, read_backs), strict=True)):
         record_trace(program, found, call.name, trace, with_initializers=index == 0)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dispatchgen.extract.accesses import written_bindings
 from dispatchgen.extract.program import Program, Site
-from dispatchgen.extract.stream_ops import device_of, written_bindings
+from dispatchgen.extract.stream_ops import device_of
 from dispatchgen.iree import ir
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dispatchgen.extract.accesses import written_bindings
 from dispatchgen.extract.evaluator import Dispatched, Evaluator, Frame, Handler, Op, forget
 from dispatchgen.extract.names import operation_of
 from dispatchgen.extract.read_backs import Computed, computed_by, overridden
@@ -13,8 +14,6 @@ from dispatchgen.extract.values import BufferView, HostValue, Origin, Resource, 
 from dispatchgen.iree import ir, types
 from dispatchgen.iree.types import ScalarType, scalar_type
 
-#: `#stream.resource_access`: bit of an access that writes.
-_WRITES = 2
 _TIMEPOINT = Unknown("a timepoint")
 
 
@@ -201,11 +200,6 @@ def _site(op: Op) -> _Site:
         constant_types=tuple(str(operand.type) for operand in op.named("uniform_operands")),
         computed=computed_by(operation_of(export)),
     )
-
-
-def written_bindings(accesses: Iterable[ir.Attribute]) -> tuple[bool, ...]:
-    """Which bindings a `stream.cmd.dispatch` may write, from its accesses."""
-    return tuple(bool(ir.integer(access) & _WRITES) for access in accesses)
 
 
 def _dispatch(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) -> None:
