@@ -18,7 +18,7 @@ from suite_folder import copy_checkout, layers_model, write_onnx
 
 pytestmark = [pytest.mark.bazel, pytest.mark.slow]
 
-_SAMPLES = ("control_flow", "magika", "mlp", "squeezenet", "substitution")
+_SAMPLES = ("control_flow", "encoder", "magika", "mlp", "squeezenet", "substitution")
 #: Samples of which one suite is tested: tests/bazel/test_substitutions.py has the rest.
 _PARTS = {"substitution": "axpy_cpu"}
 

@@ -28,9 +28,9 @@ _DISTRIBUTIONS = ("dispatchgen", "iree-base-compiler", "iree-base-runtime", "onn
 #: The package, and the code in it that `dispatchgen extract`, `substitute` and `substitute-model` run.
 _PACKAGE = Path(dispatchgen.__file__).resolve().parent
 _STEP_CODE = (
-    *("__init__.py", "__main__.py", "errors.py", "files.py", "cli/__init__.py", "cli/extract.py"),
-    *("cli/options.py", "cli/substitute.py", "cli/substitute_model.py"),
-    *("agreement/*.py", "objects/*.py", "selection/*.py", "substitute/*.py"),
+    *("__init__.py", "__main__.py", "errors.py", "files.py", "ownership.py", "versioned.py"),
+    *("cli/__init__.py", "cli/extract.py", "cli/options.py", "cli/substitute.py", "cli/substitute_model.py"),
+    *("agreement/*.py", "buffers/*.py", "objects/*.py", "profile/*.py", "selection/*.py", "substitute/*.py"),
     *("extract/*.py", "iree/*.py", "lock/*.py", "manifest/*.py"),
 )
 
