@@ -394,6 +394,42 @@ def test_the_programs_own_checks(run: Run) -> None:
         run(program, ["5"])
 
 
+def test_sizes_that_64_bits_do_not_hold(run: Run) -> None:
+    program = f"""
+  util.func public @f(%n: index, %i: i64) {{{PROLOGUE}
+    %hash = arith.muli %i, %i : i64
+    %three = arith.constant 3 : i64
+    %small = arith.remui %hash, %three : i64
+    %rest = arith.index_cast %small : i64 to index
+    %m = arith.muli %n, %c8 : index
+    %more = affine.apply affine_map<()[s0, s1] -> (s0 * 8 + s1 - 8)>()[%m, %c8]
+    %aligned = util.align %more, %c8 : index
+    %sum = arith.addi %aligned, %rest : index
+    {dispatch("%sum")}
+    util.return
+  }}"""
+    assert workloads(run(program, ["4", "1"])) == [257]
+    assert workloads(run(program, ["4", str(1 << 33)])) == [256], "what is no size may wrap"
+    for size, message in (
+        (1 << 61, rf"would have a size that does not fit 64 bits \({1 << 61} x 8\)"),
+        (1 << 57, rf"does not fit 64 bits \(affine.apply of {1 << 60}, 8\)"),
+        (-1, "elementwise_D_f32 would have the size -63"),
+    ):
+        with pytest.raises(ShapeError, match=message):
+            run(program, [str(size), "1"])
+
+
+def test_bindings_that_64_bits_do_not_hold(run: Run) -> None:
+    program = f"""
+  util.func public @f(%size: index) {{{PROLOGUE.replace("%size =", "%small =")}
+    {dispatch("%c8")}
+    util.return
+  }}"""
+    assert workloads(run(program, [str(1 << 61)])) == [8]
+    with pytest.raises(ShapeError, match=f"would have bindings of {3 << 62} bytes"):
+        run(program, [str(1 << 62)])
+
+
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [

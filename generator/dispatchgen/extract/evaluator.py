@@ -72,6 +72,7 @@ class Op:
         self.results = list(operation.results)
         self.result_types: list[ScalarType | None] = [scalar_type(str(result.type)) for result in self.results]
         self.source_type = scalar_type(str(self.operands[0].type)) if self.operands else None
+        self.is_index = len(self.results) == 1 and str(self.results[0].type) == "index"
         self.is_resource = [is_resource(str(result.type)) for result in self.results]
         self._named: dict[str, Any] = {}
 
@@ -320,6 +321,9 @@ def _scalar(op: Op, values: Sequence[HostValue]) -> HostValue:
     source, target = op.source_type, op.result_types[0]
     if source is None or target is None:
         return Unknown(f"the operation {op.name} on {op.operands[0].type}")
+    index = scalars.index_arithmetic(op.name, values) if op.is_index else None
+    if index is not None:
+        return index
     return scalars.evaluate(op.name, values, source, target, op.once("predicate", _predicate))
 
 

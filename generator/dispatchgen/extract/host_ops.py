@@ -70,7 +70,10 @@ def _align(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  
         if isinstance(operand, Unknown):
             return [operand]
     assert isinstance(value, int) and isinstance(alignment, int)
-    return [types.unsigned(-(-value // alignment) * alignment, 64) if alignment else Unknown("util.align to 0")]
+    if not alignment:
+        return [Unknown("util.align to 0")]
+    aligned = -(-types.signed(value, 64) // alignment) * alignment
+    return [scalars.checked_index(aligned, f"{value} aligned to {alignment}")]
 
 
 def _dim(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
@@ -112,7 +115,7 @@ def _affine(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]: 
     if isinstance(results, Unknown):
         return [results]
     value = {"affine.min": min(results), "affine.max": max(results)}.get(op.name, results[0])
-    return [types.unsigned(value, 64)]
+    return [scalars.checked_index(value, f"{op.name} of {', '.join(map(str, values))}")]
 
 
 HOST_OPS: Mapping[str, Handler] = {

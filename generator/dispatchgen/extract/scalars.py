@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dispatchgen.extract.values import Scalar, Unknown
+from dispatchgen.extract.values import Overflow, Scalar, Unknown
 from dispatchgen.iree.types import ScalarType, from_bytes, signed, to_bytes, unsigned
 
 
@@ -216,6 +216,33 @@ def evaluate(
     except (ArithmeticError, ValueError) as error:
         return Unknown(f"{name} ({error})")
     return Unknown(f"the operation {name}") if result is None else result
+
+
+#: Operations whose result may not fit.
+_ARITHMETIC: dict[str, tuple[str, Callable[[int, int], int]]] = {
+    "arith.addi": ("+", operator.add),
+    "arith.subi": ("-", operator.sub),
+    "arith.muli": ("x", operator.mul),
+}
+
+
+def index_arithmetic(name: str, values: Sequence[Any]) -> int | Overflow | None:
+    """The result of an operation on values of type `index`; None where it cannot be too large.
+
+    An index is a size or a place in memory, and means nothing where it wraps; other integers may be meant to.
+    """
+    if name not in _ARITHMETIC:
+        return None
+    sign, operation = _ARITHMETIC[name]
+    a, b = (signed(value, 64) for value in values)
+    return checked_index(operation(a, b), f"{a} {sign} {b}")
+
+
+def checked_index(value: int, text: str) -> int | Overflow:
+    """An `index` of this value, which is that of `text`, for people."""
+    if -(1 << 63) <= value < 1 << 63:
+        return unsigned(value, 64)
+    return Overflow(f"a size that does not fit 64 bits ({text})")
 
 
 def evaluate_affine(affine_map: Any, values: Sequence[int]) -> list[int] | Unknown:

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dispatchgen.errors import Problem, ShapeError
 from dispatchgen.extract.accesses import written_bindings
 from dispatchgen.extract.evaluator import Dispatched, Evaluator, Frame, Handler, Op, forget
 from dispatchgen.extract.names import operation_of
 from dispatchgen.extract.read_backs import Computed, computed_by, overridden
-from dispatchgen.extract.values import BufferView, HostValue, Origin, Resource, Storage, Unknown
+from dispatchgen.extract.values import BufferView, HostValue, Origin, Overflow, Resource, Storage, Unknown
 from dispatchgen.iree import ir, types
 from dispatchgen.iree.types import ScalarType, scalar_type
+from dispatchgen.manifest.inputs import MAX_SIZE
 
 _TIMEPOINT = Unknown("a timepoint")
 
@@ -206,6 +208,8 @@ def _dispatch(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) ->
     site = op.once("site", _site)
     lengths = _values(frame, op.named("resource_lengths"))
     offsets = _values(frame, op.named("resource_offsets"))
+    workload = _values(frame, op.named("workload"))
+    _check_sizes(site, workload, lengths)
     constants = zip(site.constant_types, _values(frame, op.named("uniform_operands")), strict=True)
     places = zip(op.named("resources"), offsets, lengths, strict=True)
     evaluator.dispatched.append(
@@ -213,7 +217,7 @@ def _dispatch(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) ->
             initializer=evaluator.initializing,
             executable=site.executable,
             export=site.export,
-            workload=_values(frame, op.named("workload")),
+            workload=workload,
             constants=tuple(constants),
             lengths=lengths,
             written=site.written,
@@ -224,6 +228,24 @@ def _dispatch(evaluator: Evaluator, op: Op, frame: Frame, device: str | None) ->
     for resource, offset, length, writes in zip(op.named("resources"), offsets, lengths, site.written, strict=True):
         if writes:
             _write(frame[resource], offset, length, site.computed)
+
+
+def _check_sizes(site: _Site, workload: Sequence[HostValue], lengths: Sequence[HostValue]) -> None:
+    """Raises ShapeError where a dispatch has a size that there cannot be."""
+    found = [text for value in (*workload, *lengths) if (text := _not_a_size(value))]
+    total = sum(length for length in lengths if isinstance(length, int))
+    if not found and total > MAX_SIZE:
+        found = [f"bindings of {total} bytes, which 64 bits do not hold"]
+    if found:
+        raise ShapeError(Problem(f"the dispatch {operation_of(site.export)} would have {found[0]}"))
+
+
+def _not_a_size(value: HostValue) -> str | None:
+    if isinstance(value, Overflow):
+        return value.reason
+    if isinstance(value, int) and value > MAX_SIZE:
+        return f"the size {types.signed(value, 64)}"
+    return None
 
 
 def _origin(resource: HostValue, offset: HostValue, length: HostValue) -> Origin | None:

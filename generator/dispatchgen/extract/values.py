@@ -21,6 +21,11 @@ class Unknown:
 
 
 @dataclass(frozen=True)
+class Overflow(Unknown):
+    """A size that 64 bits do not hold: a dispatch cannot have it."""
+
+
+@dataclass(frozen=True)
 class BufferView:
     """A tensor argument of the program: its shape and, where given, its bytes."""
 
