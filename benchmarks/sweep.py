@@ -4,9 +4,9 @@ All three give the time of one dispatch, the first matrix product of `samples/ml
 the same time. Nothing is kept from one to the next:
 
 - sweep: `dispatchgen sweep`.
-- by hand: for each shape the program with that batch is compiled with `--iree-hal-dump-executable-benchmarks-to=`, the
-  dispatch's file is compiled, and iree-benchmark-module runs it. What is measured is another kernel: code
-  generation sees the batch.
+- by hand: for each shape the program with that batch is compiled up to its configured executables, where
+  `--iree-hal-dump-executable-benchmarks-to=` has written its benchmarks; the dispatch's is compiled, and
+  iree-benchmark-module runs it. What is measured is another kernel: code generation sees the batch.
 - module: `dispatchgen repro`, whose script compiles the benchmark module with a function per shape and runs it.
 
 The rounds are interleaved. Ratios are of wall-clock time, which is also what a user waits for.
@@ -96,8 +96,8 @@ def by_hand(folder: Path) -> None:
     for size in _SIZES:
         name = f"b{size}"
         (folder / f"{name}.mlir").write_text(static_program(size))
-        dump = f"--iree-hal-dump-executable-benchmarks-to={name}"
-        run([compiler, f"{name}.mlir", *_TARGET_FLAGS, dump, "-o", f"{name}_model.vmfb"], folder)
+        dump = [f"--iree-hal-dump-executable-benchmarks-to={name}", "--compile-to=executable-configurations"]
+        run([compiler, f"{name}.mlir", *_TARGET_FLAGS, *dump, "-o", f"{name}_configured.mlir"], folder)
         (file,) = (folder / name).glob("*dispatch_0_*_benchmark.mlir")
         run([compiler, file, *_TARGET_FLAGS, "--compile-from=executable-configurations", "-o", f"{name}.vmfb"], folder)
         runner = _LAUNCHERS / "iree-benchmark-module"

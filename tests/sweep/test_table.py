@@ -71,9 +71,9 @@ def printed(*points: Point, left_out: tuple[LeftOut, ...] = (), rejected: tuple[
 def test_a_row_per_point() -> None:
     assert printed(point(1), point(2)) == (
         "[bold]m on cpu, local-sync, S=8: matmul_2\n"
-        "B  workload  workgroups    bytes     time       rate\n"
-        "1       1 8       1x1x1  1.00 kB  1.00 us  1.00 GB/s\n"
-        "2       2 8       2x1x1  1.01 kB  2.00 us  1.00 GB/s\n"
+        "B  workload  workgroups  bytes bound     time       rate\n"
+        "1       1 8       1x1x1      1.00 kB  1.00 us  1.00 GB/s\n"
+        "2       2 8       2x1x1      1.01 kB  2.00 us  1.00 GB/s\n"
         "all bindings: zeros"
     )
 
@@ -83,7 +83,7 @@ def test_what_was_not_measured() -> None:
     left_out = tuple(LeftOut(symbols={"B": size}, reason="it does not run") for size in range(10))
     text = printed(point(1), failed, left_out=left_out, rejected=(LeftOut(symbols={"B": 9}, reason="too large"),))
     assert text.splitlines()[3:] == [
-        "2       2 8           -  1.01 kB   failed          -",
+        "2       2 8           -      1.01 kB   failed          -",
         "all bindings: zeros",
         "  failed at B=2, S=8: it ended",
         "      in a crash",
@@ -95,7 +95,7 @@ def test_what_was_not_measured() -> None:
 
 def test_nothing_to_run() -> None:
     empty = point(0, workgroups=(0, 1, 1), timing=None, bytes_per_second=None)
-    assert printed(empty, point(1)).splitlines()[2] == "0       0 8       0x1x1  1.00 kB  nothing to run          -"
+    assert printed(empty, point(1)).splitlines()[2] == "0       0 8       0x1x1      1.00 kB  nothing to run          -"
 
 
 def test_what_bindings_held() -> None:

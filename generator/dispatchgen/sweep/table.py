@@ -45,7 +45,7 @@ def _title(sweep: Sweep, curve: Curve) -> Text:
 
 def _rows(sweep: Sweep, curve: Curve) -> Table:
     table = Table(box=None, pad_edge=False, header_style="underline")
-    for title in (*sweep.dims, "workload", "workgroups", "bytes", "time", "rate"):
+    for title in (*sweep.dims, "workload", "workgroups", "bytes bound", "time", "rate"):
         table.add_column(title, justify="right", no_wrap=True)
     for point in curve.points:
         sizes = [str(point.symbols[symbol]) for symbol in sweep.dims]
