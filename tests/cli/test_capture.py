@@ -5,10 +5,12 @@ from __future__ import annotations
 import shutil
 import struct
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from iree.runtime import ParameterIndex
 
 import recording as oracle
 from dispatchgen.cli.capture import command as capture_command
@@ -22,7 +24,7 @@ from dispatchgen.iree.tools import find_tools
 from dispatchgen.lock.modules import Step, write_modules
 from dispatchgen.lock.store import read_lock
 from dispatchgen.manifest import load_suite
-from dispatchgen.profile.archive import RecordedBytes
+from dispatchgen.profile.archive import Kept, RecordedBytes
 from dispatchgen.profile.schema import Profile
 from dispatchgen.profile.store import read_profile
 from support import IreeTools, RunCli
@@ -107,12 +109,13 @@ def test_benchmarks_of_a_profile_do_what_was_recorded(
             (ran,) = oracle.record(iree_tools, module, benchmark.name, ["1"], suite_dir / "second")
             (count,) = benchmark.counts.values()
             assert count is not None
-            found[_as_recorded(ran)] += count
+            assert ran.export == dispatch.name, "its symbols are stable; the lock knows the program's"
+            found[_as_recorded(replace(ran, export=dispatch.export))] += count
     assert found == expected
 
 
 def _as_recorded(dispatch: oracle.RecordedDispatch) -> object:
-    return dispatch.constants, dispatch.lengths, dispatch.workgroups
+    return dispatch.export, dispatch.constants, dispatch.lengths, dispatch.workgroups
 
 
 @pytest.mark.slow
@@ -173,20 +176,53 @@ def test_bytes_of_bindings_are_kept(suite_dir: Path) -> None:
         suite_dir, "embed", "--backend", "cpu", *inputs(f"2x3xi64=@{suite_dir}/ids.bin", "1000x256xf32"), "--keep-data"
     )
     path = suite_dir / "profiles" / "embed.json"
-    manifest = _MANIFEST.replace("[{B: 2, S: 3},", "[{from: profiles/embed.json},").replace(
-        "[cpu, compile_only, gpu]", "[cpu]"
-    )
+    manifest = _MANIFEST.replace("[{B: 2, S: 3},", "[{B: 2, S: 3}, {from: profiles/embed.json},")
+    manifest = manifest.replace("[cpu, compile_only, gpu]", "[cpu, compile_only]\n    data: {default: recorded}")
     (suite_dir / "benchmarks.yaml").write_text(manifest)
     from dispatchgen.lock.make import make_lock
 
     suite = load_suite(suite_dir)
     (model,) = (each for each in suite.models if each.id == "embed")
-    (dispatch,) = make_lock(find_tools(), suite, model).backends["cpu"].dispatches
+    lock = make_lock(find_tools(), suite, model)
+    (dispatch,) = lock.backends["cpu"].dispatches
     symbols = (dispatch.executable, dispatch.export)
     found = RecordedBytes({symbols: (dispatch.operation, dispatch.content)}, [(path, profile)])
     held = {b.name: found(*symbols, sizes_of(b), 1) for b in dispatch.benchmarks}
-    assert held == {f"{dispatch.name}__embed": ids, f"{dispatch.name}__large": None}
+    unknown = "zeros (no recording holds it)"
+    assert {b.name: (held[b.name], b.data) for b in dispatch.benchmarks} == {
+        f"{dispatch.name}__B2_S3": (ids, ("recorded", "recorded", "zeros")),
+        f"{dispatch.name}__large": (None, (unknown, unknown, "zeros")),
+    }
+    (other,) = lock.backends["compile_only"].dispatches
+    assert (other.executable, other.export) == symbols, "another kernel has the same symbols, and the same sizes"
+    assert {b.data for b in other.benchmarks} == {(unknown, unknown, "zeros")}
     assert len(profile.dispatches) == 1
+
+
+def test_bytes_of_parameter_archives_are_kept(suite_dir: Path) -> None:
+    """Not only in the recording's references to files. The model's own archive stays what it is."""
+    weights = struct.pack("<8f", *range(8))
+    (suite_dir / "scale.mlir").write_text(
+        'util.global private @w = #flow.parameter.named<"model"::"w"> : tensor<8xf32>\n'
+        "func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {\n"
+        "  %w = util.global.load @w : tensor<8xf32>\n  %r = arith.mulf %x, %w : tensor<8xf32>\n"
+        "  return %r : tensor<8xf32>\n}\n"
+    )
+    index = ParameterIndex()
+    index.add_buffer("w", weights)
+    archive = suite_dir / "scale.irpa"
+    index.create_archive_file(str(archive))
+    held = archive.read_bytes()
+    model = "  scale: {source: scale.mlir, inputs: [8xf32=2], parameters: [model=scale.irpa], backends: [cpu]}\n"
+    (suite_dir / "benchmarks.yaml").write_text(_MANIFEST + model)
+    profile = capture(suite_dir, "scale", "--keep-data", output="scale.json")
+    ((entry,),) = (each.entries for each in profile.dispatches)
+    kept = Kept(suite_dir / "scale.json", profile)
+    data = {kept[key] for key in entry.data if key is not None}
+    assert data == {struct.pack("<8f", *[2.0] * 8), weights}
+    capture(suite_dir, "scale", output="scale.json")
+    assert archive.read_bytes() == held
+    assert sorted(path.name for path in suite_dir.glob("scale.*")) == ["scale.irpa", "scale.json", "scale.mlir"]
 
 
 @pytest.mark.lavapipe
@@ -214,6 +250,11 @@ def test_a_run_on_a_gpu(suite_dir: Path, run_cli: RunCli) -> None:
         (["ctrl"], ModelError, "has nothing to call"),
         (["ctrl", "--device", "cuda", "--input=1"], ToolError, r"the device cuda \(cuda\) is not there"),
         (["ctrl", "--input=3x65xf32", "--input=3x64xf32", "--input=1"], ToolError, "INVALID_ARGUMENT"),
+        (
+            ["embed", "--device", "copy", "--input=2x3xi64=9000000000000", "--input=1000x256xf32"],
+            ToolError,
+            r"(?s)crashed \(SIGSEGV\).*check the inputs: kernels crash at positions that are out of bounds",
+        ),
         (["ctrl", "--recording=none"], ProfileError, "cannot read the recording: No such file"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import struct
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 import recording as oracle
 from configured import Configured
 from dispatchgen.errors import DispatchgenError, ProfileError
-from dispatchgen.iree.replay import Copied, RecordedDispatch, Recording, Written
+from dispatchgen.iree.replay import Copied, Filled, RecordedDispatch, Recording, Slice, Written
 from support import TIMEOUT, IreeTools
 
 
@@ -116,6 +117,66 @@ def test_a_recording_that_is_not_there(iree_tools: IreeTools, tmp_path: Path) ->
         events(iree_tools, tmp_path / "none")
 
 
+def test_bindings_through_a_table(tmp_path: Path) -> None:
+    """A command buffer that is executed twice: its references are to slots of a table that each execution has."""
+    whole = (1 << 64) - 1
+    payload, places = bytearray(METADATA), {}
+    for name, data in {
+        "bindings": references((0, 64, 32, 1), (0, 16, whole, 0), (0, 8, whole, 2), (9, 4, 12, 0)),
+        "first": references((5, 128, 256, 0), (6, 1000, 512, 0), (7, 24, whole, 0)),
+        "second": references((6, 0, 64, 0), (5, 256, 128, 0), (7, 0, 48, 0)),
+    }.items():
+        places[name] = {"offset": len(payload), "length": len(data)}
+        payload += data
+    path = tmp_path / "table.ireereplay"
+    path.write_bytes(payload)
+    nothing = {"offset": 0, "length": 0}
+    executable = {
+        "format_range": nothing,
+        "data_range": nothing,
+        "metadata_range": {"offset": 0, "length": len(METADATA)},
+    }
+    dispatch = {"executable_id": 2, "function_ordinal": 0, "workgroup_count": [1, 1, 1], "workgroup_count_ref": nothing}
+    target = {"buffer_id": 0, "offset": 40, "length": 8, "buffer_slot": 1}
+    records = [
+        ("executable_cache.prepare_executable", executable, 1, 2),
+        ("device.create_command_buffer", {"mode": 0}, 1, 3),
+        (
+            "command_buffer.dispatch",
+            {**dispatch, "constants_range": nothing, "bindings_range": places["bindings"]},
+            3,
+            0,
+        ),
+        ("command_buffer.fill_buffer", {"target_ref": target, "pattern_range": nothing}, 3, 0),
+        ("device.queue_execute", {"command_buffer_id": 3, "bindings_range": places["first"]}, 1, 0),
+        ("device.queue_execute", {"command_buffer_id": 3, "bindings_range": places["second"]}, 1, 0),
+    ]
+    keys = ("operation", "payload", "object_id", "related_object_id")
+    lines = [json.dumps(dict(zip(keys, record, strict=True)), separators=(",", ":")) for record in records]
+    dump = tmp_path / "dump"
+    dump.write_text("\n".join(["#!/bin/sh", "cat <<'END'", *lines, "END", ""]))
+    dump.chmod(dump.stat().st_mode | stat.S_IXUSR)
+    with Recording(path) as recording:
+        found = list(recording.events(dump))
+    assert [each.bindings for each in found if isinstance(each, RecordedDispatch)] == [
+        (Slice(6, 1064, 32), Slice(5, 144, 240), Slice(7, 32, None), Slice(9, 4, 12)),
+        (Slice(5, 320, 32), Slice(6, 16, 48), Slice(7, 8, 40), Slice(9, 4, 12)),
+    ]
+    assert [each.target for each in found if isinstance(each, Filled)] == [Slice(6, 1040, 8), Slice(5, 296, 8)]
+
+
+def references(*each: tuple[int, int, int, int]) -> bytes:
+    """Buffer, offset, length and slot."""
+    return b"".join(struct.pack("<QQQII", *reference, 0) for reference in each)
+
+
+NAME = b"main_dispatch_0_elementwise_D_f32"
+#: Metadata of an executable of one function.
+METADATA = (
+    struct.pack("<QQQQ", 1, 0, len(NAME), 0) + struct.pack("<QIIIHHHHI", 0, 1, 1, 1, 2, 1, 0, len(NAME), 0) + NAME
+)
+
+
 #: Stands in for iree-dump-replay: a recording of so many dispatches, each in a command buffer of its own.
 _DUMP = """\
 #!{python}
@@ -146,14 +207,12 @@ print(dispatches, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_dispatches(tmp_path: Path) -> None:
-    name = b"main_dispatch_0_elementwise_D_f32"
-    metadata = struct.pack("<QQQQ", 1, 0, len(name), 0) + struct.pack("<QIIIHHHHI", 0, 1, 1, 1, 2, 1, 0, len(name), 0)
     path = tmp_path / "synthetic.ireereplay"
-    path.write_bytes(metadata + name + struct.pack("<2I", 1, 0) + struct.pack("<QQQII", 5, 0, 64, 0, 0))
+    path.write_bytes(METADATA + struct.pack("<2I", 1, 0) + references((5, 0, 64, 0)))
     peaks = {}
     for count in (1_000, 100_000):
         dump = tmp_path / f"dump{count}"
-        dump.write_text(_DUMP.format(python=sys.executable, metadata=len(metadata) + len(name), count=count))
+        dump.write_text(_DUMP.format(python=sys.executable, metadata=len(METADATA), count=count))
         dump.chmod(dump.stat().st_mode | stat.S_IXUSR)
         command: list[str | Path] = [sys.executable, "-c", _READ, path, dump]
         result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=TIMEOUT)

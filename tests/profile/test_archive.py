@@ -30,7 +30,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def sizes_of(batch: int) -> Sizes:
-    return Sizes((batch,), (("i32", batch), ("i32", 0)), (batch * 64,))
+    return Sizes((batch,), (("i32", batch), ("i32", 0)), (batch * 64, batch * 4))
 
 
 def recorded(folder: Path, *profiles: Profile) -> RecordedBytes:
@@ -117,7 +117,7 @@ def test_what_is_no_profile_is_not_replaced(content: str, path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("before", [None, profile(dispatch(2, entry(4, 1, (OTHER,)))), "damaged"])
+@pytest.mark.parametrize("before", [None, profile(dispatch(2, entry(4, 1, (OTHER, None)))), "damaged"])
 def test_an_archive_of_something_else_is_not_touched(before: Profile | str | None, path: Path) -> None:
     """With or without data to be written."""
     archive = archive_path(path)

@@ -36,9 +36,9 @@ def check_output(path: Path) -> None:
 
     A profile is replaced, be it damaged or not; an archive beside it only where the profile is not, and has its keys.
     """
+    check_replaceable(path)  # first: a folder may have no name to make the archive's of
     archive = archive_path(path)
-    for file in (path, archive):
-        check_replaceable(file)
+    check_replaceable(archive)
     if path.exists() and not looks_like_profile(path):
         raise OutputError(Problem("there is a file that is no profile", Place(str(path)), "-o with another file"))
     if archive.exists() and not _is_own(path, archive):

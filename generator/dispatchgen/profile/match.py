@@ -26,7 +26,7 @@ class Pairs:
     gone: tuple[ProfiledDispatch, ...]  #: What the program has no export for.
 
 
-def codes_of(program: Program) -> Codes:
+def codes_of(program: Program) -> dict[_Key, tuple[str, str]]:
     """What the dispatches of a program are."""
     return {key: (operation_of(export.name), content_of(export)) for key, export in program.exports.items()}
 

@@ -66,13 +66,12 @@ def add_up(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """Each sizes once, with the sum of its counts, the most frequent first. Of each binding the first data are kept."""
     found: dict[tuple[object, ...], Entry] = {}
     for entry in entries:
-        sizes = (entry.workload, entry.constants, entry.bindings)
-        before = found.get(sizes)
+        before = found.get(entry.sizes)
         if before is None:
-            found[sizes] = entry
+            found[entry.sizes] = entry
         else:
             update = {"count": before.count + entry.count, "data": _first_known(before.data, entry.data)}
-            found[sizes] = before.model_copy(update=update)
+            found[entry.sizes] = before.model_copy(update=update)
     return tuple(sorted(found.values(), key=lambda each: (-each.count, each.workload, each.constants, each.bindings)))
 
 
