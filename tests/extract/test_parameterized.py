@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from configured import Configured, dynamic_model
 from dispatchgen.extract.calls import calls_of
+from dispatchgen.extract.data import DataPlan
 from dispatchgen.extract.extraction import Extraction, extract
 from dispatchgen.extract.parameterized import AnySize, any_size
 from dispatchgen.extract.parameterized_shapes import ModuleShapes
 from dispatchgen.extract.program import Program
+from dispatchgen.extract.recorded import Recorded
 from dispatchgen.extract.schema import Benchmark, Call, Dispatch
 from dispatchgen.extract.sizes import sizes_of
 from dispatchgen.iree import ir
+from dispatchgen.manifest.fills import DataSettings, Random
 from dispatchgen.manifest.inputs import parse_input
 from dispatchgen.manifest.suite import Input, Model, Shape, Source
 from recording import RecordedDispatch, record
-from support import TIMEOUT
+from support import REPOSITORY, TIMEOUT
 
 pytestmark = pytest.mark.main_path
 
@@ -248,17 +252,57 @@ def test_modules_tell_what_they_have(extracted: Extracted, configured: Configure
 
 
 def query(module: Path) -> dict[str, object]:
-    """What `@__shapes` of a module returns."""
-    from iree import runtime
-
-    instance = runtime.VmInstance()
-    loaded = runtime.VmModule.mmap(instance, str(module))
-    device = runtime.get_device("local-sync")
-    context = runtime.VmContext(instance, [runtime.create_hal_module(instance, device), loaded])
-    results = runtime.VmVariantList(1)
-    context.invoke(loaded.lookup_function("__shapes"), runtime.VmVariantList(0), results)
-    found: dict[str, object] = json.loads(bytes(results.get_as_object(0, runtime.VmBuffer)))
+    """What `@__shapes` of a module returns, read as the documentation says."""
+    page = (REPOSITORY / "docs" / "any-size.md").read_text(encoding="utf-8")
+    (snippet,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    path = 'Path("matmul_Dx512x784_f32.vmfb")'
+    assert path in snippet
+    names: dict[str, object] = {}
+    exec(snippet.replace(path, f"Path({str(module)!r})"), names)
+    found: dict[str, object] = json.loads(str(names["text"]))
     return found
+
+
+def test_modules_of_data_tell_it_too(configured: Configured, models_dir: Path) -> None:
+    for extracted in open_case(CASES[0], configured, models_dir / "mlp.mlir"):
+        plan = DataPlan(DataSettings(Random()))
+        found = extract(extracted.program, extracted.calls, "cpu", extracted.extraction.lock, data=plan)
+        name, text = next(found.modules())
+        archive = found.archive(found.lock.dispatches[0])
+        assert archive is not None
+        source = configured.folder / f"random.{name}.mlir"
+        source.write_text(text)
+        module = configured.compiled(source)
+        module.with_suffix(".irpa").write_bytes(archive)
+        assert query(module)["dispatch"] == name
+
+
+def test_a_function_that_evaluation_does_not_bear_out_is_refused(configured: Configured, models_dir: Path) -> None:
+    """At one of two calls there are other sizes than the function's."""
+    for extracted in open_case(CASES[0], configured, models_dir / "mlp.mlir"):
+        dispatch = extracted.dispatches[0]
+        other = dispatch.model_copy(update={"benchmarks": dispatch.benchmarks[:1]})
+        found = any_size(extracted.program, extracted.calls, [other])[dispatch.name]
+        reason = "its arithmetic gives other sizes than evaluation of the program does"
+        assert (list(found.functions), found.reason) == ([], reason)
+
+
+def test_calls_with_nothing_to_write_show_nothing(configured: Configured, models_dir: Path) -> None:
+    case = replace(CASES[0], listed=[{"B": 0}, {"B": 42}])
+    for extracted in open_case(case, configured, models_dir / "mlp.mlir"):
+        assert {each.name: len(each.parameterized) for each in extracted.dispatches} == case.parameterized
+
+
+def test_modules_of_profiles_alone_say_so(configured: Configured, models_dir: Path) -> None:
+    for extracted in open_case(CASES[0], configured, models_dir / "mlp.mlir"):
+        first = extracted.dispatches[0]
+        counts = {(first.executable, first.export): {sizes_of(first.benchmarks[0]): 3}}
+        profile = Call(name="day", function="", shape="day", symbols={}, inputs=(), profile="day.json")
+        found = extract(extracted.program, [profile], "cpu", recorded={"day": Recorded(counts)})
+        (dispatch,) = found.lock.dispatches
+        assert dispatch.unparameterized == "its sizes are those of profiles, and no shape is listed"
+        ((_, text),) = found.modules()
+        assert "\\22parameterized\\22:[]" in text or '\\"parameterized\\":[]' in text
 
 
 def test_a_plain_run_leaves_them_out(configured: Configured, models_dir: Path) -> None:

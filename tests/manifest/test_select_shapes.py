@@ -108,3 +108,14 @@ def test_sizes_that_make_no_sense(suite: Suite, text: str, message: str, hint: s
     with pytest.raises(ManifestError) as raised:
         select(suite, ["one", "two", "static"], shapes=[text])
     assert [(problem.message, problem.hint) for problem in raised.value.problems] == [(message, hint)]
+
+
+def test_sizes_of_a_model_of_profiles_alone(load_text: Callable[[str], Suite]) -> None:
+    suite = load_text(_TEXT + "  seen: {source: m.mlir, inputs: [Bxf32], shapes: {from: p.json}}\n")
+    with pytest.raises(ManifestError) as raised:
+        settle(select(suite, ["seen"], shapes=["B=77"]), locked(seen=[Shape("p")]))
+    (problem,) = raised.value.problems
+    assert problem.message.startswith(
+        "model seen: its shapes are profiles alone, so none of its modules has a function"
+    )
+    assert problem.hint == "add `{B: 77}` to `shapes`, or larger sizes"

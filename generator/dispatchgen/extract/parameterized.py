@@ -25,6 +25,9 @@ from dispatchgen.manifest.inputs import parse_input, symbols_of
 #: An evaluator gives up after a number of operations, as of a loop that never ends.
 _CALLS_PER_EVALUATOR = 1000
 
+#: Why there is no function where no shape is listed.
+_ONLY_PROFILES = "its sizes are those of profiles, and no shape is listed"
+
 
 @dataclass(frozen=True)
 class SizesFunction:
@@ -90,12 +93,15 @@ def any_size(program: Program, calls: Sequence[Call], dispatches: Iterable[Dispa
 
     Args:
       program: The configured module.
-      calls: All calls that were evaluated.
+      calls: All calls that were evaluated; none: the sizes are those of profiles alone.
       dispatches: What evaluation found at these calls.
     """
-    dynamic = {(d.executable, d.export): d for d in dispatches} if any(call.symbolic for call in calls) else {}
-    found = {key: _Found(dispatch) for key, dispatch in dynamic.items() if key not in program.static_dispatches}
+    by_key = {(each.executable, each.export): each for each in dispatches}
+    found = {key: _Found(dispatch) for key, dispatch in by_key.items() if key not in program.static_dispatches}
     binding = _by_entry(calls)
+    if not binding:
+        # Calls without symbols have one size each, and there is no other to ask for.
+        return {} if calls else {each.dispatch.name: AnySize((), (), _ONLY_PROFILES) for each in found.values()}
     for entry, at in binding.items():
         arithmetic = Arithmetic(program, entry)
         for site in program.sites:

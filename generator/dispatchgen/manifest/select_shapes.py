@@ -137,9 +137,22 @@ def settle(suite: Suite, locked: Mapping[str, Sequence[Shape]], *, all_known: bo
         raise ManifestError(*(Problem(f"there is no shape {show(label)}", place, hint[label]) for label in missing))
     models = tuple(model for model in settled if model.wanted is None or model.wanted or model.sizes)
     if not models:
+        if of_profiles := [model for model in suite.models if model.sizes and not _lists_sizes(locked[model.id])]:
+            raise ManifestError(*(_only_profiles(model, place) for model in of_profiles))
         symbols = {model.name: tuple(locked[model.id][0].symbols) for model in suite.models if locked[model.id]}
         raise ManifestError(Problem("no model has the shapes that are asked for", place, _have(symbols)))
     return replace(suite, models=models)
+
+
+def _lists_sizes(shapes: Sequence[Shape]) -> bool:
+    return any(shape.symbols for shape in shapes)
+
+
+def _only_profiles(model: Model, place: Place) -> Problem:
+    """Why a model runs at no sizes but those of its profiles."""
+    sizes = ", ".join(f"{symbol}: {size}" for symbol, size in model.sizes[0].symbols.items())
+    message = "its shapes are profiles alone, so none of its modules has a function that takes sizes"
+    return Problem(f"model {model.name}: {message}", place, f"add `{{{sizes}}}` to `shapes`, or larger sizes")
 
 
 def _settle(model: Model, shapes: Sequence[Shape]) -> Model:
