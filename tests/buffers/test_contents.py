@@ -87,6 +87,10 @@ def test_a_range_is_kept() -> None:
         (Random(0, 10), _IDS[0], "10 is out of bounds: the kernel needs positions from 0 to 9"),
         (Splat(300), Piece(0, "i8"), "300 does not fit i8"),
         (Splat(0.5), Piece(0, "i32"), "0.5 is no integer; its elements are i32"),
+        (Splat(1e39), Piece(0, "f32"), r"1e\+39 does not fit f32"),
+        (Random(0, 1e39), Piece(0, "f32"), r"1e\+39 does not fit f32"),
+        (Random(-500, 0), Piece(0, "f8E4M3FN"), "-500 does not fit f8E4M3FN"),
+        (Random(-1e39, 0), Piece(0, "complex<f32>"), r"-1e\+39 does not fit complex<f32>"),
         (Splat(1), Piece(0, "i1"), "what i1 elements look like in memory is not known"),
     ],
 )
@@ -100,6 +104,9 @@ def test_what_was_asked_for_any_binding_does_as_well_as_it_can() -> None:
         "zeros (0.5 is no integer; its elements are i32)"
     )
     assert set(_numbers(filled(Random(-5, 50), _IDS, 0, explicit=False), "i64")) == set(range(10))
+    assert str(filled(Random(0, 1e5), [Piece(0, "f16")], 0, explicit=False)) == (
+        "random f16, seed 0 (100000.0 does not fit f16)"
+    )
     assert str(filled(Random(), [], 0, explicit=False)) == "zeros (its element type is not known)"
     with pytest.raises(ValueError, match="its element type is not known"):
         filled(Random(), [], 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 
 import numpy as np
 import pytest
@@ -79,4 +80,25 @@ def test_the_widest_range_is_all_integers() -> None:
 def test_floats_of_a_range_are_in_it(element: str) -> None:
     numbers = encoding.decode(element, seeded.range_bytes(element, 1 << 10, (1,), 2, 5))
     parts = np.concatenate([numbers.real, numbers.imag]) if element.startswith("complex") else numbers
-    assert 2 <= parts.min() < 2.2 and 4.7 < parts.max() <= 5
+    assert 2 <= parts.min() < 2.2 and 4.4 < parts.max() < 5
+
+
+@pytest.mark.parametrize("element", ["f8E4M3FN", "f8E5M2FNUZ", "f4E2M1FN", "bf16", "f16", "f32", "f64"])
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-1, 0), (-5, -2), (3, 3), (1.001, 1.002)])
+def test_the_end_of_a_range_is_no_element(element: str, low: float, high: float) -> None:
+    numbers = encoding.decode(element, seeded.range_bytes(element, 1 << 12, (1,), low, high))
+    # No small type has a number of the narrow range: the nearest is taken.
+    assert numbers.min() >= (low if low == int(low) else 1)
+    assert numbers.max() < high or low == high
+
+
+@pytest.mark.parametrize(
+    ("element", "largest"),
+    [("bf16", (2 - 2**-7) * 2.0**127), ("f16", 65504), ("f32", (2 - 2**-23) * 2.0**127), ("f64", sys.float_info.max)],
+)
+def test_the_widest_ranges_of_floats_are_finite(element: str, largest: float) -> None:
+    numbers = encoding.decode(element, seeded.range_bytes(element, 1 << 12, (1,), -largest, largest))
+    assert np.isfinite(numbers).all()
+    assert numbers.min() < -largest / 2 and largest / 2 < numbers.max() < largest
+    assert encoding.holds(element, largest) and encoding.holds(element, -largest)
+    assert element == "f64" or not encoding.holds(element, largest * 1.01)

@@ -191,6 +191,16 @@ def test_what_was_recorded_is_held(program: Program) -> None:
     assert asked[0] == ("main_dispatch_0", "main_dispatch_0_elementwise_broadcast_Dx256_i64xf32", _TABLE)
 
 
+@pytest.mark.parametrize("data", [DataSettings(Recorded()), DataSettings(Zeros(), (BindingFill("*", 1, Recorded()),))])
+def test_what_was_recorded_is_checked(program: Program, data: DataSettings) -> None:
+    def recorded(executable: str, export: str, sizes: Sizes, binding: int) -> bytes | None:  # noqa: ARG001
+        return np.array([5, 6, 1000, 8], "<i8").tobytes() if binding == _IDS else None
+
+    message = "binding 1 of elementwise_broadcast_Dx256_i64xf32__a: recorded: element 2 is 1000, the kernel needs pos"
+    with pytest.raises(DataError, match=message):
+        extract(program, [embed("a", 1, 4)], "cpu", data=DataPlan(data, read, recorded))
+
+
 def run(configured: Configured, found: Extraction, folder: Path) -> list[str]:
     """Compiles and runs the only benchmark module; returns the names of what ran."""
     ((name, text),) = found.modules()
@@ -236,6 +246,33 @@ func.func @main(%ids: tensor<?xi64>, %table: tensor<?x8xf32>) -> tensor<?x8xf32>
 """
 
 
+def check_other_sizes(program: Program, ids: int) -> None:
+    """What functions of any size find of data that the only listed shape has: nothing that a smaller table lacks."""
+    call = Call(
+        name="a",
+        function="main",
+        shape="a",
+        symbols={"I": 4, "V": 10},
+        inputs=("4xi64=@ids", "10x8xf32"),
+        symbolic=("Ixi64", "Vx8xf32"),
+    )
+    zeros = "zeros (the data fit listed shapes only)"
+    for data, fill, held, elsewhere in (
+        (plan(default=Random()), None, "random positions from 0 to 9, seed 0", zeros),
+        (plan(BindingFill("*", ids, File("other.npy"))), None, "other.npy", zeros),
+        (plan(BindingFill("*", ids, Splat(3))), None, "3 everywhere", zeros),
+        (plan(), FillSection(file="other.npy"), "input 0: other.npy", zeros),
+        (plan(), FillSection(random=[0, 5]), "input 0: random i64 from 0 to 5, seed 0", zeros),
+        (plan(BindingFill("*", ids, Zeros())), None, "zeros", "zeros"),
+    ):
+        found = extract(program, [call.model_copy(update={"fills": {0: fill} if fill else {}})], "cpu", data=data)
+        (dispatch,) = found.lock.dispatches
+        ((benchmark,), (function,)) = dispatch.benchmarks, dispatch.parameterized
+        assert [(each or 3 * ("zeros",))[ids] for each in (benchmark.data, function.data)] == [held, elsewhere]
+        # The table may be any floats at any size.
+        assert [text for text in benchmark.data if "f32" in text] == [text for text in function.data if "f32" in text]
+
+
 def test_positions_are_bounded_by_the_shape(configured: Configured, tmp_path: Path) -> None:
     """Where the gathered dim is dynamic, each shape has positions of its own, and a region of its own."""
     source = tmp_path / "gather_of_any_size.mlir"
@@ -253,4 +290,5 @@ def test_positions_are_bounded_by_the_shape(configured: Configured, tmp_path: Pa
         assert set(held[0]) == set(held[1]) == set(range(5))
         assert held[0][:30] == held[1]
         assert 150 < max(held[2]) < 200
+        check_other_sizes(Program(module), binding)
         assert run(configured, found, tmp_path) == [each.name for each in dispatch.benchmarks]

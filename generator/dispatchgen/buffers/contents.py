@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dispatchgen.buffers import seeded
-from dispatchgen.buffers.encoding import Numbers, element_bits, encode, is_integer
+from dispatchgen.buffers.encoding import Numbers, decode, element_bits, encode, holds, is_integer
 from dispatchgen.buffers.uses import UNKNOWN_BOUND
 from dispatchgen.iree.types import scalar_type, unsigned
 from dispatchgen.manifest.fills import Random, Splat, Zeros
@@ -65,6 +65,8 @@ class Content:
     given: Given | None = None  #: Replaces the pieces.
     note: str | None = field(default=None, compare=False)  #: Why it is not what was asked for.
     source: str | None = field(default=None, compare=False)  #: What else holds it, for people.
+    #: Whether it is right only for the sizes that it was made for, as positions in a dim that others have smaller.
+    is_of_sizes: bool = field(default=False, compare=False)
 
     @property
     def pattern(self) -> bytes | None:
@@ -154,6 +156,13 @@ def check_given(numbers: Numbers, piece: Piece) -> None:
         raise ValueError(f"element {at} is {numbers[at]}, the kernel needs {_needed(piece)}")
 
 
+def check_bytes(data: bytes, pieces: Sequence[Piece]) -> None:
+    """As `check_given`, of what a binding holds."""
+    for piece, stop in zip(pieces, [*(piece.offset for piece in pieces[1:]), len(data)], strict=True):
+        if piece.bound and element_bits(piece.element) is not None:
+            check_given(decode(piece.element, data[piece.offset : stop]), piece)
+
+
 def _recipe(fill: Splat | Random, piece: Piece, ordinal: int, explicit: bool) -> tuple[_Recipe, str | None]:
     """How the elements of a piece are made, and why it is not what was asked for."""
     problem = _splat_problem(fill.value, piece) if isinstance(fill, Splat) else _range_problem(fill, piece)
@@ -178,14 +187,20 @@ def _says_numbers(fill: Splat | Random) -> bool:
 
 def _splat_problem(value: int | float, piece: Piece) -> str | None:
     """What is wrong with one number for all elements."""
-    return _integer_problem((value, value), piece) if is_integer(piece.element) else None
+    return (_integer_problem if is_integer(piece.element) else _float_problem)((value, value), piece)
 
 
 def _range_problem(fill: Random, piece: Piece) -> str | None:
     """What is wrong with a range of random numbers."""
-    if fill.low is None or fill.high is None or not is_integer(piece.element):
+    if fill.low is None or fill.high is None:
         return None
-    return _integer_problem((fill.low, fill.high), piece)
+    return (_integer_problem if is_integer(piece.element) else _float_problem)((fill.low, fill.high), piece)
+
+
+def _float_problem(limits: tuple[int | float, int | float], piece: Piece) -> str | None:
+    part = piece.element.removeprefix("complex<").removesuffix(">")
+    too_large = (value for value in limits if math.isfinite(value) and not holds(part, value))
+    return next((f"{value} does not fit {piece.element}" for value in too_large), None)
 
 
 def _integer_problem(limits: tuple[int | float, int | float], piece: Piece) -> str | None:

@@ -30,3 +30,12 @@ def pieces(executable: ir.Operation, binding: int, constants: Sequence[int]) -> 
             return []
     ordered = sorted(found.items())
     return ordered[:1] if len(set(found.values())) == 1 and 0 in found else ordered
+
+
+def is_dynamic(executable: ir.Operation, binding: int) -> bool:
+    """Whether a kernel takes any number of elements for a binding."""
+    return any(
+        "?" in str(subspan.results[0].type)
+        for subspan in ir.walk(executable, "hal.interface.binding.subspan")
+        if ir.integer(subspan.attributes["binding"]) == binding
+    )

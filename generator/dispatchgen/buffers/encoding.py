@@ -13,6 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from dispatchgen.iree.types import unsigned
+
 Numbers: TypeAlias = npt.NDArray[Any]
 
 _NUMPY: Mapping[str, np.dtype[Any]] = {
@@ -84,6 +86,38 @@ def encode(element: str, numbers: Numbers) -> bytes:
         codes = _nearest_codes(element, numbers)
         return _packed(codes) if _bits(element) == 4 else codes.astype(np.uint8).tobytes()
     return numbers.astype(_NUMPY[element]).tobytes()
+
+
+def holds(element: str, number: float) -> bool:
+    """Whether a float type has a finite number for this one, which is finite."""
+    if _SMALL_FLOAT.fullmatch(element):
+        table = _small_floats(element)
+        return bool(abs(number) <= table[np.isfinite(table)].max())
+    return bool(np.isfinite(decode(element, encode(element, np.array([float(number)])))[0]))
+
+
+def largest_below(element: str, number: float) -> float:
+    """The largest number of a float type that is less than this one, which the type holds."""
+    bits = _bits(element)
+    nearest = _code(element, number)
+    value = _value(element, nearest)
+    if value < number:
+        return value
+    sign = 1 << bits - 1
+    if value == 0:
+        return _value(element, sign | 1)
+    return _value(element, nearest + 1 if nearest & sign else nearest - 1)
+
+
+def _code(element: str, number: float) -> int:
+    """The bits of the nearest number of a type."""
+    data = encode(element, np.full(2, float(number)))
+    return unsigned(int.from_bytes(data, "little"), _bits(element))
+
+
+def _value(element: str, code: int) -> float:
+    """The number of a type that has these bits."""
+    return float(decode(element, code.to_bytes(max(_bits(element) // 8, 1), "little"))[0])
 
 
 def _bf16(numbers: Numbers) -> Numbers:

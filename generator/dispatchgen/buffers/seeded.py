@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from dispatchgen.buffers.encoding import Numbers, element_bits, encode, is_integer
+from dispatchgen.buffers.encoding import Numbers, element_bits, encode, is_integer, largest_below
 from dispatchgen.iree.types import unsigned
 
 #: Integers where no range is given. Small, so that sums of products stay exact and `i4` holds them; not 0, which may
@@ -30,18 +30,25 @@ def random_bytes(element: str, length: int, seed: Sequence[int]) -> bytes:
 def range_bytes(element: str, length: int, seed: Sequence[int], low: int | float, high: int | float) -> bytes:
     """Elements for `length` bytes: integers from `low` to `high`, or floats from `low` to below `high`.
 
-    Of complex numbers both parts are such.
+    Of complex numbers both parts are such. Floats are rounded to the type, but not up to `high`, unless that is `low`.
+    The type must hold both limits.
     """
     if is_integer(element):
-        first = np.uint64(unsigned(int(low), 64))
+        start = np.uint64(unsigned(int(low), 64))
         count = np.uint64(unsigned(int(high) - int(low) + 1, 64))  # 0: all numbers of 64 bits
-        return _elements(element, length, seed, lambda words: ((words % count if count else words) + first).view("i8"))
+        return _elements(element, length, seed, lambda words: ((words % count if count else words) + start).view("i8"))
 
+    part = element.removeprefix("complex<").removesuffix(">")
+    first, end = float(low), float(high)
+    last = max(largest_below(part, end), first) if first < end else first
+
+    @np.errstate(over="ignore")
     def floats(words: Numbers) -> Numbers:
         unit: Numbers = (words >> np.uint64(11)) * 2.0**-53
-        return low + (high - low) * unit
+        # No difference of the limits, which may be too large for a float.
+        return np.clip(first * (1 - unit) + end * unit, first, last)
 
-    if element.startswith("complex"):
+    if part != element:
         return _elements(element, length, seed, lambda words: floats(words[0::2]) + 1j * floats(words[1::2]), words=2)
     return _elements(element, length, seed, floats)
 

@@ -62,6 +62,10 @@ class BuildTree:
         """Flag file (`--function=`, `--input=`) of a call of the whole model."""
         return self.folder(model, backend) / "dispatches" / f"{call}.flags"
 
+    def sizes(self, model: str, backend: str) -> Path:
+        """Folder with the flag files and inputs of calls at sizes that nothing lists; each run has its own."""
+        return self.folder(model, backend) / "sizes"
+
     def dispatch_module(self, model: str, backend: str, dispatch: str, substitution: str | None = None) -> Path:
         """Compiled benchmark module of a dispatch, or of what a substitution puts in its place."""
         return _within(self.folder(model, backend), substitution) / f"{dispatch}.vmfb"

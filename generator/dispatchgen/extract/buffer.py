@@ -8,6 +8,7 @@ not compiled again when they change: `--parameters=data=<dispatch>.irpa` of IREE
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from textwrap import indent
 
 from dispatchgen.extract import commands
@@ -101,11 +102,17 @@ def _await(name: str, message: str) -> Iterator[str]:
 
 def archive_bytes(layout: Layout) -> bytes:
     """The archive of a module's buffer. Raises OutputError where there is no temporary folder to make it in."""
+    with work_folder() as folder:
+        path = folder / "data.irpa"
+        _write_archive(layout, path)
+        return path.read_bytes()
+
+
+def _write_archive(layout: Layout, path: Path) -> None:
+    """Writes the archive; the data that it is made of are free at the end."""
     from iree.runtime import ParameterIndex
 
     index = ParameterIndex()
     for region in archived(layout):
         index.add_buffer(region.key, region.content.data(region.length))
-    with work_folder() as folder:
-        index.create_archive_file(str(folder / "data.irpa"))
-        return (folder / "data.irpa").read_bytes()
+    index.create_archive_file(str(path))

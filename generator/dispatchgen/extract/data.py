@@ -10,8 +10,9 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 from dispatchgen.buffers import elements, uses
-from dispatchgen.buffers.contents import ZEROS, Content, Given, Piece, check_given, filled
-from dispatchgen.buffers.encoding import Numbers, decode, element_bits
+from dispatchgen.buffers.contents import ZEROS, Content, Given, Piece, check_bytes, filled
+from dispatchgen.buffers.encoding import Numbers, element_bits
+from dispatchgen.buffers.uses import UNKNOWN_BOUND
 from dispatchgen.errors import DataError, Place, Problem
 from dispatchgen.extract import inputs
 from dispatchgen.extract.inputs import ConcreteInput
@@ -57,6 +58,8 @@ class Held:
     #: By dispatch and benchmark; a dispatch that is left out holds zeros.
     bindings: Mapping[str, Mapping[str, tuple[Content, ...]]] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)  #: Of inputs, by the names that `Call.files` has.
+    #: Why inputs hold zeros that were to hold something else, by call and number: `DataPlan.must_fit` is not set.
+    unfit: Mapping[tuple[str, int], str] = field(default_factory=dict)
     unused: tuple[BindingFill, ...] = ()  #: Fills that name no dispatch.
 
 
@@ -97,6 +100,7 @@ class _Resolver:
         self.calls = calls
         self.plan = plan
         self.problems: dict[Problem, None] = {}
+        self.unfit: dict[tuple[str, int], str] = {}
         self._read = cache(plan.read)
         self._bounds: dict[tuple[str, tuple[int, ...]], Mapping[uses.Source, int]] = {}
 
@@ -119,7 +123,7 @@ class _Resolver:
         }
         if self.problems:
             raise DataError(*self.problems)
-        return Held(bindings, dict(self._files(of_inputs)), self._unused())
+        return Held(bindings, dict(self._files(of_inputs)), self.unfit, self._unused())
 
     # Inputs.
 
@@ -135,10 +139,8 @@ class _Resolver:
                 return _values(value, piece, index)
             return self._content(fill, [piece], index, dims=value.dims)
         except ValueError as error:
-            if not self.plan.must_fit:
-                return replace(ZEROS, note=str(error))
-            self._add(f"input {index}: {error}", f"function @{call.function}, shape {call.shape}")
-            return None
+            self.unfit[call.name, index] = str(error)
+            return self._unfit(f"input {index}", error, f"function @{call.function}, shape {call.shape}")
 
     def _bound_of_input(self, call: Call, index: int) -> int | None:
         """What all kernels that read an input need of it together."""
@@ -147,7 +149,7 @@ class _Resolver:
             for sizes, by_call in dispatch.origins.items():
                 for ordinal, origin in enumerate(by_call.get(call.name, ())):
                     if origin is not None and origin.input == index:
-                        bounds += [piece.bound for piece in self._pieces(dispatch, sizes, ordinal)]
+                        bounds += [piece.bound for piece in self._pieces(dispatch, _constants(sizes), ordinal)]
         return min((bound for bound in bounds if bound is not None), default=None)
 
     def _files(self, of_inputs: Mapping[tuple[str, int], Content]) -> Iterator[tuple[str, bytes]]:
@@ -184,10 +186,24 @@ class _Resolver:
         own: Mapping[int, Fill],
         of_inputs: Mapping[tuple[str, int], Content],
     ) -> tuple[Content, ...]:
-        return tuple(
+        held = [
             self._binding(dispatch, benchmark, ordinal, own.get(ordinal), of_inputs)
             for ordinal in range(len(benchmark.bindings))
+        ]
+        return tuple(self._of_sizes(dispatch, benchmark, ordinal, content) for ordinal, content in enumerate(held))
+
+    def _of_sizes(self, dispatch: _Dispatch, benchmark: Benchmark, ordinal: int, content: Content) -> Content:
+        """A content that says whether it is right for the sizes of this benchmark alone."""
+        if content.pattern == bytes(1):
+            return content
+        constants = _constants(sizes_of(benchmark))
+        anywhere = self._pieces(dispatch, (), ordinal)
+        is_of_sizes = (
+            anywhere != self._pieces(dispatch, constants, ordinal)
+            or any(piece.bound == UNKNOWN_BOUND for piece in anywhere)
+            or (content.given is not None and elements.is_dynamic(dispatch.kernel, ordinal))
         )
+        return replace(content, is_of_sizes=is_of_sizes)
 
     def _binding(
         self,
@@ -200,13 +216,11 @@ class _Resolver:
         sizes, length = sizes_of(benchmark), benchmark.bindings[ordinal]
         if own is not None:
             try:
-                pieces = self._pieces(dispatch, sizes, ordinal)
+                pieces = self._pieces(dispatch, _constants(sizes), ordinal)
                 return self._content(own, pieces, ordinal, length=length, recorded=(dispatch.lock, sizes))
             except ValueError as error:
-                if not self.plan.must_fit:
-                    return replace(ZEROS, note=str(error))
-                self._add(f"binding {ordinal} of {benchmark.name}: {error}", f"data.bindings, {dispatch.lock.name}")
-                return ZEROS
+                key = f"data.bindings, {dispatch.lock.name}"
+                return self._unfit(f"binding {ordinal} of {benchmark.name}", error, key)
         for call, origins in dispatch.origins.get(sizes, {}).items():
             origin = origins[ordinal]
             if origin is not None and (call, origin.input) in of_inputs:
@@ -215,8 +229,14 @@ class _Resolver:
         default = self.plan.settings.default
         if dispatch.lock.written[ordinal] or isinstance(default, Zeros):
             return ZEROS
-        pieces = self._pieces(dispatch, sizes, ordinal)
-        return self._content(default, pieces, ordinal, length=length, recorded=(dispatch.lock, sizes), explicit=False)
+        pieces = self._pieces(dispatch, _constants(sizes), ordinal)
+        try:
+            return self._content(
+                default, pieces, ordinal, length=length, recorded=(dispatch.lock, sizes), explicit=False
+            )
+        except ValueError as error:
+            hint = "another fill for this binding in `data.bindings`"
+            return self._unfit(f"binding {ordinal} of {benchmark.name}", error, "data.default", hint)
 
     def _content(
         self,
@@ -238,28 +258,44 @@ class _Resolver:
             except ValueError as error:
                 raise ValueError(f"{fill.path}: {error}") from None
         if isinstance(fill, Recorded):
-            return self._recorded(ordinal, recorded)
+            return self._recorded(pieces, ordinal, recorded)
         return filled(fill, pieces, ordinal, explicit=explicit)
 
-    def _recorded(self, ordinal: int, of: tuple[Dispatch, Sizes] | None) -> Content:
+    def _recorded(self, pieces: Sequence[Piece], ordinal: int, of: tuple[Dispatch, Sizes] | None) -> Content:
+        """What a recording holds. Raises ValueError where a kernel cannot bear it."""
         data = None
         if of is not None:
             dispatch, sizes = of
             data = self.plan.recorded(dispatch.executable, dispatch.export, sizes, ordinal)
         if data is None:
             return replace(ZEROS, note="no recording holds it")
+        try:
+            check_bytes(data, pieces)
+        except ValueError as error:
+            raise ValueError(f"recorded: {error}") from None
         return Content(given=Given("recorded", hashlib.sha256(data).hexdigest(), data))
 
-    def _pieces(self, dispatch: _Dispatch, sizes: Sizes, ordinal: int) -> list[Piece]:
-        constants = tuple(value for _, value in sizes.constants)
+    def _pieces(self, dispatch: _Dispatch, constants: tuple[int, ...], ordinal: int) -> list[Piece]:
+        """What a binding's elements are with these push constants; without any, as far as it is so with all."""
         key = dispatch.lock.name, constants
         if key not in self._bounds:
             self._bounds[key] = uses.bounds(dispatch.kernel, constants)
         found = elements.pieces(dispatch.kernel, ordinal, constants)
         return [Piece(at, element, uses.bound_of(self._bounds[key], ordinal, element)) for at, element in found]
 
-    def _add(self, message: str, key: str) -> None:
-        self.problems[Problem(message, Place(key=key))] = None
+    def _unfit(self, what: str, error: ValueError, key: str, hint: str | None = None) -> Content:
+        """What stands in the place of what does not fit."""
+        if not self.plan.must_fit:
+            return replace(ZEROS, note=str(error))
+        self._add(f"{what}: {error}", key, hint)
+        return ZEROS
+
+    def _add(self, message: str, key: str, hint: str | None = None) -> None:
+        self.problems[Problem(message, Place(key=key), hint)] = None
+
+
+def _constants(sizes: Sizes) -> tuple[int, ...]:
+    return tuple(value for _, value in sizes.constants)
 
 
 def _key(fill: BindingFill) -> str:
@@ -281,8 +317,7 @@ def _values(value: ConcreteInput, piece: Piece, index: int) -> Content:
     contents = inputs.buffer_view(index, value).contents
     if contents is None:
         return replace(ZEROS, note=f"what {piece.element} elements look like in memory is not known")
-    if piece.bound is not None:
-        check_given(decode(piece.element, contents), piece)
+    check_bytes(contents, [piece])
     return Content(given=Given("as given", hashlib.sha256(contents).hexdigest(), contents))
 
 

@@ -80,6 +80,8 @@ def extract(
     previous: BackendDispatches | None = None,
     recorded: Mapping[str, Recorded] | None = None,
     data: DataPlan | None = None,
+    *,
+    any_sizes: bool = True,
 ) -> Extraction:
     """Finds every dispatch of a model on a backend, at every call.
 
@@ -90,6 +92,7 @@ def extract(
       previous: What an earlier extraction found: its names are kept.
       recorded: The sizes of the calls that are not run, by the name of the call.
       data: What bindings hold besides what the inputs of the calls do; None: all hold zeros.
+      any_sizes: Whether to look for functions of any size.
 
     Raises:
       ModelError: the program does not have the function of a call, or the call's inputs do not fit it, or data do not
@@ -108,11 +111,19 @@ def extract(
     _explain_the_rest(program, found, calls)
     usable = {key: each for key, each in found.items() if each.counts}
     dispatches = list(_dispatches(program, usable, calls, previous))
-    sizes = any_size(program, run, dispatches)
+    sizes = any_size(program, run, dispatches) if any_sizes else {}
     held = Held()
     if data is not None:
         held = held_by([_with_kernel(dispatch, usable) for dispatch in dispatches], calls, data)
-    layouts = {each.name: layout_of(each.written, each.benchmarks, held.bindings.get(each.name)) for each in dispatches}
+    layouts = {
+        each.name: layout_of(
+            each.written,
+            each.benchmarks,
+            held.bindings.get(each.name),
+            any_size=each.name in sizes and bool(sizes[each.name].functions),
+        )
+        for each in dispatches
+    }
     dispatches = [_with_data(each, held.bindings.get(each.name, {}), layouts[each.name]) for each in dispatches]
     lock = BackendDispatches(
         backend=backend,

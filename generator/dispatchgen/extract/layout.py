@@ -8,7 +8,7 @@ function ever writes there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dispatchgen.buffers.contents import ZEROS, Content
 from dispatchgen.extract.schema import Benchmark
@@ -37,7 +37,7 @@ class Layout:
     """The buffer of a benchmark module; all numbers are bytes.
 
     A function of any size finds each binding at `offsets`, up to a length of `capacities`. Where the content depends on
-    the benchmark, zeros are there.
+    the benchmark, or is not right at all sizes, zeros are there.
     """
 
     size: int
@@ -56,6 +56,8 @@ def layout_of(
     written: Sequence[bool],
     benchmarks: Sequence[Benchmark],
     contents: Mapping[str, Sequence[Content]] | None = None,
+    *,
+    any_size: bool = True,
 ) -> Layout:
     """The layout for these benchmarks of a dispatch.
 
@@ -63,6 +65,7 @@ def layout_of(
       written: Which bindings the dispatch may write.
       benchmarks: Its benchmarks.
       contents: What the bindings hold, by the benchmark's name; None: zeros.
+      any_size: Whether there are functions of any size.
     """
     count = len(written)
     by_name = contents or {benchmark.name: [ZEROS] * count for benchmark in benchmarks}
@@ -72,19 +75,33 @@ def layout_of(
     offsets, at_offsets = [0] * count, [ZEROS] * count
     for binding in sorted(range(count), key=lambda binding: (written[binding], binding)):
         lengths = _lengths(binding, benchmarks, by_name)
-        if len(lengths) > 1:
-            lengths[ZEROS] = capacities[binding]
+        shared = _shared([held[binding] for held in by_name.values()])
+        if any_size:
+            lengths[shared] = capacities[binding]
         for number, (content, length) in enumerate(lengths.items()):
             key = f"binding{binding}" + (f"_{number + 1}" if number else "")
             regions.append(Region(key, content, regions[-1].end if regions else 0, length))
             places[binding, content] = regions[-1].offset
-        at_offsets[binding] = ZEROS if len(lengths) > 1 else next(iter(lengths))
+        at_offsets[binding] = shared if any_size else next(iter(lengths))
         offsets[binding] = places[binding, at_offsets[binding]]
     of_benchmarks = {
         name: tuple(places[binding, content] for binding, content in enumerate(held)) for name, held in by_name.items()
     }
     size = max(regions[-1].end if regions else 0, ALIGNMENT)
     return Layout(size, tuple(regions), tuple(offsets), capacities, tuple(at_offsets), of_benchmarks)
+
+
+def _shared(contents: Sequence[Content]) -> Content:
+    """What is right at any size, of what the benchmarks hold: zeros where that is nothing."""
+    first = contents[0]
+    if all(content == first for content in contents) and not any(map(_is_of_sizes, contents)):
+        return first
+    return replace(ZEROS, note="the data fit listed shapes only")
+
+
+def _is_of_sizes(content: Content) -> bool:
+    """Whether zeros must be where functions of any size look."""
+    return content.is_of_sizes and content.pattern != bytes(1)
 
 
 def _lengths(

@@ -13,18 +13,34 @@ from dispatchgen.buffers.encoding import Numbers, element_bits, numpy_type
 
 #: Bytes that an element takes where it is not `element_bits`: IREE keeps truth values in a byte each.
 _BOOLEAN = np.dtype("?")
+#: What NumPy's files start with.
+_MAGIC = b"\x93NUMPY"
 
 
 def read_npy(path: Path) -> Numbers:
     """The array in a file. Raises ValueError, with a message for people, where it cannot be read."""
     try:
-        array: Numbers = np.load(path, allow_pickle=False)
+        with path.open("rb") as stream:
+            kind = stream.read(len(_MAGIC))
+        if kind != _MAGIC:
+            several = kind.startswith(b"PK")
+            raise ValueError("it holds several arrays; a `.npy` file has one" if several else "it is no NumPy file")
+        return _load(path)
     except OSError as error:
         raise ValueError(f"cannot read the file: {error.strerror or error}") from None
+
+
+def _load(path: Path) -> Numbers:
+    """The array in a NumPy file. Raises ValueError, with a message for people."""
+    try:
+        array: Numbers = np.load(path, allow_pickle=False)
+    except MemoryError:
+        raise ValueError("it is larger than what fits into memory, or damaged") from None
     except (ValueError, EOFError) as error:
-        raise ValueError(f"it is not a NumPy file of numbers: {error}") from None
-    if not isinstance(array, np.ndarray):
-        raise ValueError("it holds several arrays; a `.npy` file has one")
+        reason = str(error).partition("\n")[0]
+        if reason.startswith("Object arrays"):
+            raise ValueError("its elements are objects of Python; numbers are needed") from None
+        raise ValueError(f"the file is damaged: {reason}") from None
     return array
 
 
@@ -41,10 +57,10 @@ def given(array: Numbers, name: str, piece: Piece, dims: Sequence[int] | None, l
     Raises:
       ValueError: it does not fit, with a message for people.
     """
-    expected = _types(piece.element)
-    if array.dtype.newbyteorder("=") not in expected:
+    expected, type_ = _types(piece.element), array.dtype.newbyteorder("=")
+    if type_ not in expected:
         names = " or ".join(str(each) for each in expected)
-        raise ValueError(f"its elements are {array.dtype}; {piece.element} needs {names or 'no file'}")
+        raise ValueError(f"its elements are {type_}; {piece.element} needs {names or 'no file'}")
     if dims is not None and array.shape != tuple(dims):
         raise ValueError(f"its shape is {_shape(array.shape)}; {_shape(dims)} is needed")
     if length is not None and array.nbytes != length:

@@ -6,6 +6,7 @@ of a listed shape where the sizes are the same, else by one that takes sizes.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.errors import ModelError, Place, Problem, ShapeError
 from dispatchgen.extract.calls import calls_of
+from dispatchgen.extract.data import Held
 from dispatchgen.extract.extraction import extract
 from dispatchgen.extract.layout import layout_of
 from dispatchgen.extract.names import numbered
@@ -46,6 +48,27 @@ class AtSizes:
     calls: tuple[Call, ...]
     dispatches: BackendDispatches  #: What the build has, and what the calls dispatch.
     sized: Mapping[str, SizedBenchmark]  #: By the name of the benchmark.
+    folder: Path  #: Of their flag files.
+    #: Why inputs of whole models hold zeros that hold something else at listed shapes, by call and number.
+    unfit: Mapping[tuple[str, int], str] = field(default_factory=dict)
+
+    def flag_file(self, call: Call) -> Path | None:
+        """The flag file of a call; None: it is listed, and the build has one."""
+        return self.folder / f"{call.name}.flags" if call in self.calls else None
+
+    def described(self, result: CallResult) -> CallResult:
+        """The result of a call that says which functions that take sizes were called, and what inputs held."""
+        dispatches = tuple(
+            each.model_copy(update={"function": self.sized[each.benchmark].function})
+            if each.benchmark in self.sized
+            else each
+            for each in result.dispatches
+        )
+        fills = {
+            index: f"zeros ({self.unfit[result.call, index]})" if (result.call, index) in self.unfit else text
+            for index, text in result.fills.items()
+        }
+        return result.model_copy(update={"dispatches": dispatches, "fills": fills})
 
 
 def at_sizes(model: Model, lock: Lock, dispatches: BackendDispatches, tree: BuildTree, root: Path) -> AtSizes:
@@ -66,22 +89,36 @@ def at_sizes(model: Model, lock: Lock, dispatches: BackendDispatches, tree: Buil
         program = Program(module)
         calls = calls_of(program, _with_sizes(model, lock))
         # Bindings hold what they hold in the build: of data, only that of inputs is made.
-        extraction = extract(program, calls, dispatches.backend, dispatches, data=data_plan(DataSettings(), root))
+        data = replace(data_plan(DataSettings(), root), must_fit=False)
+        extraction = extract(program, calls, dispatches.backend, dispatches, data=data, any_sizes=False)
         found = extraction.lock
         run = [call for call in lock.calls if call.is_run]
         matching = _Matching(model, run, calls, any_size(program, run, dispatches.dispatches))
         for dispatch in found.dispatches:
             matching.add(dispatch, dispatches.dispatches)
-    if matching.problems:
-        raise ModelError(*dict.fromkeys(matching.problems))
+    problems = [*matching.problems, *_unfit_values(calls, extraction.held)]
+    if problems:
+        raise ModelError(*dict.fromkeys(problems))
+    folder = tree.sizes(model.id, dispatches.backend)
+    _write_calls(folder, calls, extraction.held)
+    return AtSizes(calls, matching.added(dispatches, found), matching.sized, folder, extraction.held.unfit)
+
+
+def _unfit_values(calls: Sequence[Call], held: Held) -> Iterator[Problem]:
+    """What is wrong with values that inputs are given: no zeros take their place, they may be sizes."""
     for call in calls:
-        path = tree.flag_file(model.id, dispatches.backend, call.name)
+        for index, text in enumerate(call.inputs):
+            if (call.name, index) in held.unfit and text.rpartition("@")[2] not in call.files:
+                yield Problem(f"input {index}: {held.unfit[call.name, index]}", Place(key=f"shape {call.shape}"))
+
+
+def _write_calls(folder: Path, calls: Sequence[Call], held: Held) -> None:
+    """Writes the flag files of calls and the files of their inputs, in the place of those of an earlier run."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for call in calls:
+        write_if_changed(folder / f"{call.name}.flags", "\n".join([*call_flags(call, str(folder)), ""]))
         for name in call.files:
-            write_if_changed(path.with_name(name), extraction.held.files[name])
-        write_if_changed(path, "\n".join([*call_flags(call, str(path.parent)), ""]))
-        for name in call.files:
-            write_if_changed(path.parent / name, extraction.held.files[name])
-    return AtSizes(calls, matching.added(dispatches, found), matching.sized)
+            write_if_changed(folder / name, held.files[name])
 
 
 def _with_sizes(model: Model, lock: Lock) -> Model:
@@ -131,10 +168,10 @@ class _Matching:
                 self._skip(dispatch, [benchmark], f"no listed shape has these sizes, and {reason}", call)
                 continue
             self._check_limits(dispatch, function, benchmark, call)
-            name = numbered(f"{dispatch.name}__{call.name}", {each.name for each in known})
-            update = {"name": name, "counts": {call.name: counts[call.name]}, "data": _data(dispatch)}
-            known.append(benchmark.model_copy(update=update))
             built = next(each for each in dispatch.parameterized if each.name == function.name)
+            name = numbered(f"{dispatch.name}__{call.name}", {each.name for each in known})
+            update = {"name": name, "counts": {call.name: counts[call.name]}, "data": built.data}
+            known.append(benchmark.model_copy(update=update))
             self.sized[name] = SizedBenchmark(built.name, tuple(call.symbols[symbol] for symbol in built.symbols))
 
     @property
@@ -211,20 +248,3 @@ def _at(calls: set[str], skips: Sequence[Skipped]) -> Iterator[Skipped]:
         at = tuple(call for call in skip.calls if call in calls)
         if at:
             yield skip.model_copy(update={"calls": at})
-
-
-def with_functions(result: CallResult, sized: Mapping[str, SizedBenchmark]) -> CallResult:
-    """The result of a call that says which functions that take sizes were called."""
-    dispatches = tuple(
-        each.model_copy(update={"function": sized[each.benchmark].function}) if each.benchmark in sized else each
-        for each in result.dispatches
-    )
-    return result.model_copy(update={"dispatches": dispatches})
-
-
-def _data(dispatch: Dispatch) -> tuple[str, ...]:
-    """What the bindings of a function of any size hold, in words: zeros, where listed shapes do not agree."""
-    zeros = ("zeros",) * len(dispatch.written)
-    held = [set(words) for words in zip(*(each.data or zeros for each in dispatch.benchmarks), strict=True)]
-    found = tuple(min(words) if len(words) == 1 else "zeros" for words in held)
-    return () if found == zeros else found

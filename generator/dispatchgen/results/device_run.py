@@ -12,7 +12,7 @@ from dispatchgen.extract.schema import BackendDispatches, Call, Dispatch
 from dispatchgen.iree.flags import parameter_values
 from dispatchgen.manifest.suite import Model
 from dispatchgen.results import assemble
-from dispatchgen.results.any_size import SizedBenchmark, with_functions
+from dispatchgen.results.any_size import AtSizes, SizedBenchmark
 from dispatchgen.results.assemble_substitutions import substitution_result
 from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches, run_model, run_sized
 from dispatchgen.results.plan import Plan
@@ -80,14 +80,18 @@ class DeviceRun:
                     if variant.id in models
                 ],
             )
-            self.session.calls.append(with_functions(result, self._sized))
+            self.session.calls.append(result if self._at_sizes is None else self._at_sizes.described(result))
         return None
+
+    @property
+    def _at_sizes(self) -> AtSizes | None:
+        """The calls at sizes that nothing lists."""
+        return self.plan.at_sizes.get((self.model.id, self.index.backend))
 
     @property
     def _sized(self) -> Mapping[str, SizedBenchmark]:
         """The benchmarks that functions which take sizes run, by name."""
-        more = self.plan.at_sizes.get((self.model.id, self.index.backend))
-        return more.sized if more is not None else {}
+        return self._at_sizes.sized if self._at_sizes is not None else {}
 
     def _dispatches(self, calls: Sequence[str]) -> assemble.Measured:
         timings: dict[str, Timing] = {}
@@ -167,7 +171,9 @@ class DeviceRun:
         """Runs a call of a whole model, unless another call of the function did not end in time."""
         if (module, call.function) in self.hung:
             return Outcome(failures={call.function: self.hung[module, call.function]})
-        parameters, flag_file = parameter_values(self.model, self.plan.suite.root), self.built.flag_file(call.name)
+        parameters = parameter_values(self.model, self.plan.suite.root)
+        of_sizes = self._at_sizes.flag_file(call) if self._at_sizes is not None else None
+        flag_file = of_sizes or self.built.flag_file(call.name)
         outcome = self._note(run_model(self.runner, module, call.function, flag_file, parameters, output))
         if outcome.hung is not None:
             self.hung[module, call.function] = f"it was not run, because {call.name} did not end in time"
