@@ -48,7 +48,7 @@ def entry(batch: int, count: int, data: tuple[str | None, ...] = ()) -> Entry:
         count=count,
         workload=(batch,),
         constants=(batch, 0),
-        bindings=(batch * 64,),
+        bindings=(batch * 64, batch * 4),
         workgroups=(batch, 1, 1),
         data=data,
     )

@@ -99,7 +99,8 @@ class Format(Generic[_T]):
         location = details["loc"]
         assert isinstance(location, tuple)
         key = ".".join(map(str, location)) or None
-        return Problem(f"the {self.what} is not valid: {details['msg']}", Place(str(path), key=key), self.renew(path))
+        reason = str(details["msg"]).removeprefix("Value error, ")
+        return Problem(f"the {self.what} is not valid: {reason}", Place(str(path), key=key), self.renew(path))
 
 
 def with_digest(data: Mapping[str, object]) -> str:

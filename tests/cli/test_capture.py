@@ -241,6 +241,11 @@ def test_a_run_on_a_gpu(suite_dir: Path, run_cli: RunCli) -> None:
         (["embed"], DispatchgenError, r"one backend is needed, and these are meant: `cpu`, `compile_only`"),
         (["embed", "--backend", "compile_only"], DispatchgenError, "has no devices in the manifest"),
         (["embed", "--backend", "cpu", "--shape", "huge"], ModelError, "has no shape `huge`"),
+        (
+            ["embed", "--backend", "cpu", "--shape", "B=5"],
+            ModelError,
+            "(?s)has no shape `B=5`.*--shape with a label of the manifest or the lock; --input for other sizes",
+        ),
         (["embed", "--device", "copy", "--input=1", "--function", "f"], ModelError, "no entry function `f`"),
         (
             ["embed", "--device", "copy", "--function", "f"],

@@ -80,17 +80,19 @@ def command(
         message = f"backend {suite.backends[0].name} has no devices in the manifest"
         raise ManifestError(Problem(message, Place(str(suite.manifest)), "add one, or give --recording"))
     from dispatchgen.profile.archive import check_output, write_with_data
+    from dispatchgen.profile.given import check_given_once, notes_of_equal
     from dispatchgen.profile.summary import summary
     from dispatchgen.workbench.capture import Wanted, capture
 
     check_output(output)
+    check_given_once(recordings)
     tools = find_compiler_tools(iree_host_bin_dir)
     programs = find_programs(["iree-run-module", "iree-dump-replay"], iree_host_bin_dir)
     recorder = Recorder(programs["iree-run-module"], devices[0], timeout) if devices else None
     wanted = Wanted(recordings, inputs, shape, function, keep_data)
     captured = capture(tools, programs["iree-dump-replay"], suite, wanted, recorder, timeout)
     write_with_data(output, captured.profile, captured.kept)
-    for note in captured.notes:
+    for note in (*captured.notes, *notes_of_equal(recordings)):
         click.echo(f"note: {note}", err=True)
     click.echo(f"wrote {output}", err=True)
     for line in summary(captured.profile):

@@ -20,11 +20,13 @@ def command(profiles: tuple[Path, ...], output: Path) -> None:
     They must be of one model with the same source, backend, flags and compiler.
     """
     from dispatchgen.profile.archive import Kept, check_output, write_with_data
+    from dispatchgen.profile.given import check_given_once, notes_of_equal
     from dispatchgen.profile.merge import merge_profiles
     from dispatchgen.profile.store import read_profile
     from dispatchgen.profile.summary import summary
 
     check_output(output)
+    check_given_once(profiles)
     problems: list[Problem] = []
     found = []
     for path in profiles:
@@ -34,9 +36,12 @@ def command(profiles: tuple[Path, ...], output: Path) -> None:
             problems += error.problems
     if problems:
         raise ProfileError(*problems)
+    notes = list(notes_of_equal(profiles))
     merged = merge_profiles(found)
     archives = [Kept(path, profile) for path, profile in found]
     write_with_data(output, merged, {key: kept[key] for kept in archives for key in kept.keys})
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
     click.echo(f"wrote {output}", err=True)
     for line in summary(merged):
         click.echo(line)

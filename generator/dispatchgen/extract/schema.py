@@ -5,12 +5,17 @@ Locks are made of these types, and so is `index.json`, which the build's extract
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from dispatchgen.manifest.data_sections import FillItem
+from dispatchgen.manifest.shape_sections import Size
 
 #: What stands for a call in `Benchmark.counts` and `Skipped.calls` for what runs once, when the module is loaded.
 INITIALIZER = "initializer"
+#: How often something runs: at least once.
+Count = Annotated[Size, Field(ge=1)]
 
 
 class Data(BaseModel):
@@ -23,10 +28,10 @@ class Benchmark(Data):
     """One dispatch at one workload: a function of the dispatch's benchmark module."""
 
     name: str = Field(description="The function's name, `[A-Za-z0-9_]+`.")
-    workload: tuple[int, ...] = Field(description="Workload operands of the dispatch, in order.")
+    workload: tuple[Size, ...] = Field(description="Workload operands of the dispatch, in order.")
     constants: tuple[tuple[str, int], ...] = Field(description="Push constants: type and unsigned value.")
-    bindings: tuple[int, ...] = Field(description="Length of each binding, in bytes.")
-    counts: dict[str, int | None] = Field(
+    bindings: tuple[Size, ...] = Field(description="Length of each binding, in bytes.")
+    counts: dict[str, Count | None] = Field(
         description="How often it runs per call of the model, by call name (`<shape>`, or `<function>__<shape>` where "
         "the model has several entry functions), or `initializer` for what runs once when the module is loaded. Null: "
         "it runs, but how often cannot be told; `uncounted` says why."
@@ -46,8 +51,8 @@ class Parameterized(Data):
 class Omitted(Data):
     """Sizes of a dispatch that a profile holds and that have no benchmark: there are more frequent ones."""
 
-    sizes: int = Field(description="How many sizes.")
-    runs: int = Field(description="How often the dispatch ran with them.")
+    sizes: Count = Field(description="How many sizes.")
+    runs: Count = Field(description="How often the dispatch ran with them.")
 
 
 class Dispatch(Data):

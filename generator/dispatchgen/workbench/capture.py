@@ -205,8 +205,12 @@ def _calls(subject: Subject, program: Program, wanted: Wanted) -> list[Call]:
     label = make_label(wanted.shape) if wanted.shape is not None else None
     known = {call.shape: None for call in calls}
     if label is not None and label not in known:
-        message = f"model {show(model.name)} has no shape {show(label)}"
-        raise ModelError(Problem(message, _place(subject), did_you_mean(label, list(known)) or "give --input instead"))
+        assert wanted.shape is not None
+        message = f"model {show(model.name)} has no shape {show(wanted.shape)}"
+        hint = did_you_mean(label, list(known)) or "give --input instead"
+        if "=" in wanted.shape:
+            hint = "--shape with a label of the manifest or the lock; --input for other sizes"
+        raise ModelError(Problem(message, _place(subject), hint))
     chosen = {
         call.name: call
         for call in reversed(calls)
