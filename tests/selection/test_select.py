@@ -129,7 +129,7 @@ def test_what_has_no_benchmark_is_not_replaced_and_said() -> None:
         executable="main_dispatch_7", export="main_dispatch_7_sort", operation="sort", calls=(), reason="data-dependent"
     )
     with pytest.raises(SubstitutionError) as raised:
-        _select(_kernel("s", "main_dispatch_7", "sort"), lock=_lock([skipped]))
+        _select(_kernel("s", "main_dispatch_7", "sort", "so?t"), lock=_lock([skipped]))
     assert {problem.message for problem in raised.value.problems} == {
         "substitution `s` of model `the model` on backend `my cpu`: "
         "the dispatch `main_dispatch_7_sort` has no benchmark: data-dependent"

@@ -124,7 +124,8 @@ def _nothing(selector: Selector, dispatches: Sequence[Dispatch], skipped: Sequen
     text = selector.text
     of_operation = " of the operation" if selector.by == "operation" else ""
     for each in skipped:
-        if text in ((each.operation,) if of_operation else (each.executable, each.export, each.operation)):
+        names = (each.operation,) if of_operation else (each.executable, each.export, each.operation)
+        if text in names or (_PATTERN.search(text) and any(fnmatchcase(name, text) for name in names)):
             return Problem(f"the dispatch {show(each.export)} has no benchmark: {each.reason}")
     guess = nearest(text, [name for dispatch in dispatches for name in _names(selector, dispatch)])
     there = show_all(dict.fromkeys(_names(selector, dispatch)[0] for dispatch in dispatches))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dispatchgen.errors import ModelError, Problem
-from dispatchgen.files import work_folder, write_if_changed
+from dispatchgen.files import sha256_of, work_folder, write_if_changed
 from dispatchgen.iree.configure import run_compiler
 from dispatchgen.iree.tools import CompilerTools
 from dispatchgen.manifest.suite import Backend, Model
@@ -64,7 +64,7 @@ class Compiler:
     def _digests(self, text: str) -> Iterator[str]:
         for path in files_read(text, self.flags, self.root):
             try:
-                yield hashlib.sha256(path.read_bytes()).hexdigest()
+                yield sha256_of(path)
             except OSError:  # the compiler says what is wrong, where it needs the file
                 yield ""
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-_SEARCH_PATH = "--iree-hal-executable-object-search-path"
+_SEARCH_PATH = "iree-hal-executable-object-search-path"
 #: `#hal.executable.object<{path = "kernel.o"}>`; its data, if any, are in the program.
 _OBJECT = re.compile(r'#hal\.executable\.object<\{path = "((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(rb"\\(\\|[0-9A-Fa-f]{2})")
@@ -24,7 +24,7 @@ def files_read(text: str, flags: Sequence[str], root: Path) -> list[Path]:
     # `--flag=path`, and `--flag=scope=path`.
     named = [part for _, value in pairs for part in (value, value.rpartition("=")[2])]
     # The compiler takes the first that exists; one that appears in an earlier folder changes the list.
-    folders = [root, *(root / value for name, value in pairs if name.replace("_", "-") == _SEARCH_PATH)]
+    folders = [root, *(root / value for name, value in pairs if name.lstrip("-") == _SEARCH_PATH)]
     objects = [folder / _unescaped(path) for path in _OBJECT.findall(text) for folder in folders]
     found = [*(root / value for value in named if value), *objects]
     return [path for path in dict.fromkeys(found) if _is_file(path)]
