@@ -15,7 +15,7 @@ from iree.runtime import ParameterIndex
 import recording as oracle
 from dispatchgen.cli.capture import command as capture_command
 from dispatchgen.cli.merge_profiles import command as merge_command
-from dispatchgen.errors import DispatchgenError, ModelError, ProfileError, ToolError
+from dispatchgen.errors import DataError, DispatchgenError, ModelError, ProfileError, ToolError
 from dispatchgen.extract.sizes import sizes_of
 from dispatchgen.iree import process
 from dispatchgen.iree.configure import configure
@@ -256,7 +256,13 @@ def test_a_run_on_a_gpu(suite_dir: Path, run_cli: RunCli) -> None:
         (["ctrl", "--device", "cuda", "--input=1"], ToolError, r"the device cuda \(cuda\) is not there"),
         (["ctrl", "--input=3x65xf32", "--input=3x64xf32", "--input=1"], ToolError, "INVALID_ARGUMENT"),
         (
-            ["embed", "--device", "copy", "--input=2x3xi64=9000000000000", "--input=1000x256xf32"],
+            ["embed", "--device", "copy", "--input=1x2xi64=5 1000", "--input=1000x256xf32"],
+            DataError,
+            "input 0: element 1 is 1000, the kernel needs positions from 0 to 999",
+        ),
+        (
+            # In a form that only IREE's tools read.
+            ["embed", "--device", "copy", "--input=1x2xi64=[[5 9000000000000]]", "--input=1000x256xf32"],
             ToolError,
             r"(?s)crashed \(SIGSEGV\).*check the inputs: kernels crash at positions that are out of bounds",
         ),
