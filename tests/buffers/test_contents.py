@@ -86,6 +86,7 @@ def test_a_range_is_kept() -> None:
         (Random(-1, 5), _IDS[0], "-1 is out of bounds: the kernel needs positions from 0 to 9"),
         (Random(0, 10), _IDS[0], "10 is out of bounds: the kernel needs positions from 0 to 9"),
         (Splat(300), Piece(0, "i8"), "300 does not fit i8"),
+        (Random(-5, 2**32 - 1), Piece(0, "i32"), "from -5 to 4294967295 is no range of i32, neither signed nor"),
         (Splat(0.5), Piece(0, "i32"), "0.5 is no integer; its elements are i32"),
         (Splat(1e39), Piece(0, "f32"), r"1e\+39 does not fit f32"),
         (Random(0, 1e39), Piece(0, "f32"), r"1e\+39 does not fit f32"),

@@ -85,6 +85,37 @@ def test_files_that_are_none(tmp_path: Path, content: bytes | None, message: str
         read_npy(path)
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (8000000000000,), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (100000000000000000000,), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (-4,), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), ",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (4 4), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (None,), }",
+        "{'descr': ['<f4'], 'fortran_order': False, 'shape': (4,), }",
+        "{'descr': '<q9', 'fortran_order': False, 'shape': (4,), }",
+        "(" * 4000,
+        "[]",
+        "",
+        "\0" * 9,
+    ],
+)
+@pytest.mark.parametrize("version", [1, 2, 3, 9])
+def test_damaged_headers(header: str, version: int, tmp_path: Path) -> None:
+    text = header.encode()
+    length = len(text).to_bytes(2 if version == 1 else 4, "little")
+    (tmp_path / "a.npy").write_bytes(b"\x93NUMPY" + bytes([version, 0]) + length + text + bytes(16))
+    with pytest.raises(ValueError, match="^the file is damaged: "):
+        read_npy(tmp_path / "a.npy")
+
+
+def test_an_array_of_nothing(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.ones((0, 4), "f4"))
+    assert read_npy(tmp_path / "a.npy").shape == (0, 4)
+
+
 def test_what_else_numpy_writes_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
     np.savez(tmp_path / "several.npy.npz", a=np.ones(3))

@@ -211,6 +211,8 @@ def _integer_problem(limits: tuple[int | float, int | float], piece: Piece) -> s
             return f"{value} is no integer; its elements are {piece.element}"
         if not -(1 << type_.bits - 1) <= value < 1 << type_.bits:
             return f"{value} does not fit {piece.element}"
+    if limits[0] < 0 and limits[1] >= 1 << type_.bits - 1:
+        return f"from {limits[0]} to {limits[1]} is no range of {piece.element}, neither signed nor unsigned"
     if piece.bound and not 0 <= limits[0] <= limits[1] < piece.bound:
         value = limits[0] if limits[0] < 0 else limits[1]
         return f"{value} is out of bounds: the kernel needs {_needed(piece)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import tokenize
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from dispatchgen.buffers.encoding import Numbers, element_bits, numpy_type
 _BOOLEAN = np.dtype("?")
 #: What NumPy's files start with.
 _MAGIC = b"\x93NUMPY"
+#: What NumPy raises for headers, which are Python's text, and for data that are not there.
+_DAMAGED = (ValueError, TypeError, EOFError, OverflowError, RecursionError, SyntaxError, tokenize.TokenError)
 
 
 def read_npy(path: Path) -> Numbers:
@@ -33,12 +36,13 @@ def read_npy(path: Path) -> Numbers:
 def _load(path: Path) -> Numbers:
     """The array in a NumPy file. Raises ValueError, with a message for people."""
     try:
+        np.load(path, mmap_mode="r", allow_pickle=False)  # what the header says must be there before memory is taken
         array: Numbers = np.load(path, allow_pickle=False)
     except MemoryError:
         raise ValueError("it is larger than what fits into memory, or damaged") from None
-    except (ValueError, EOFError) as error:
+    except _DAMAGED as error:
         reason = str(error).partition("\n")[0]
-        if reason.startswith("Object arrays"):
+        if "Python objects in dtype" in reason:
             raise ValueError("its elements are objects of Python; numbers are needed") from None
         raise ValueError(f"the file is damaged: {reason}") from None
     return array
