@@ -87,9 +87,7 @@ def evaluate_points(
     for shape in shapes:
         try:
             calls = calls_of(program, _at(model, shape, with_fills))
-            # Without symbols in their inputs, no functions are made that take sizes.
-            calls = tuple(call.model_copy(update={"symbolic": ()}) for call in calls)
-            extraction = extract(program, calls, backend, previous)
+            extraction = extract(program, calls, backend, previous, any_sizes=False)
         except ModelError as error:
             rejected.append((shape, "; ".join(problem.message for problem in error.problems)))
             errors.append(error)
