@@ -87,7 +87,7 @@ def test_nothing_could_be_measured(suite_dir: Path, run_cli: RunCli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--dims", "N=4"], 2, "one backend is needed, and the model has `cpu`, `cuda`, `metal`"),
+        (["--dims", "N=4"], 2, "one backend is needed, and these are meant: `cpu`, `cuda`, `metal`"),
         (["--dims", "N=4", "--backend", "cuda"], 1, "device cuda (cuda) is absent: "),
         (["--dims", "N=4", "--backend", "metal"], 2, "backend `metal` has no devices in the manifest"),
         (["--dims", "N=4", "--backend", "gpu"], 2, "there is no backend `gpu`"),

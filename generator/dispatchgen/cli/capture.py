@@ -6,21 +6,17 @@ from pathlib import Path
 
 import click
 
-from dispatchgen.cli.options import host_bin_dir_option, manifest_option, timeout_option
+from dispatchgen.cli.options import host_bin_dir_option, timeout_option
+from dispatchgen.cli.run_options import one_backend_options, suite_of_one_backend
 from dispatchgen.errors import ManifestError, Place, Problem
 from dispatchgen.iree.recorder import Recorder
 from dispatchgen.iree.tools import find_compiler_tools, find_programs
-from dispatchgen.manifest import load_suite
-from dispatchgen.manifest.names import show_all
-from dispatchgen.manifest.select import select, select_devices
-from dispatchgen.manifest.suite import Suite
+from dispatchgen.manifest.names import show
 
 
 @click.command("capture")
 @click.argument("model", metavar="MODEL")
-@manifest_option
-@click.option("--backend", metavar="B", help="Needed where the model has several, unless --device tells.")
-@click.option("--device", metavar="D", help="Device of the manifest, by key or URI. Default: the backend's first.")
+@one_backend_options
 @click.option("--shape", metavar="LABEL", help="Record the calls at this shape. Default: those at all shapes.")
 @click.option(
     "--input",
@@ -72,12 +68,10 @@ def command(
     given = [name for name, value in options.items() if value]
     if (recordings and len(given) > 1) or (inputs and shape):
         raise click.UsageError(f"{' and '.join(given)} exclude each other.")
-    suite = select(load_suite(manifest), [model], [] if backend is None else [backend])
-    suite = select_devices(suite, [] if device is None else [device])
-    _check_one_backend(suite)
+    suite = suite_of_one_backend(manifest, model, backend, device)
     devices = suite.backends[0].devices
     if not devices and not recordings:
-        message = f"backend {suite.backends[0].name} has no devices in the manifest"
+        message = f"backend {show(suite.backends[0].name)} has no devices in the manifest"
         raise ManifestError(Problem(message, Place(str(suite.manifest)), "add one, or give --recording"))
     from dispatchgen.profile.archive import check_output, write_with_data
     from dispatchgen.profile.given import check_given_once, notes_of_equal
@@ -97,11 +91,3 @@ def command(
     click.echo(f"wrote {output}", err=True)
     for line in summary(captured.profile):
         click.echo(line)
-
-
-def _check_one_backend(suite: Suite) -> None:
-    """Raises ManifestError where the options leave more than one backend."""
-    names = [each.name for each in suite.backends]
-    if len(names) > 1:
-        message = f"one backend is needed, and these are meant: {show_all(names)}"
-        raise ManifestError(Problem(message, Place(str(suite.manifest)), "--backend with one of them"))

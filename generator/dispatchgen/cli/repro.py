@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 import click
 
 from dispatchgen.cli.dispatch_options import dispatch_of_model, work_options
-from dispatchgen.errors import ManifestError, Place, Problem
+from dispatchgen.cli.run_options import check_one
 from dispatchgen.iree.tools import find_tools
 from dispatchgen.manifest import load_suite
-from dispatchgen.manifest.names import show_all
 from dispatchgen.manifest.select import select, select_devices
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.selection.variants import narrow
@@ -67,14 +65,14 @@ def command(
     suite = select_devices(suite, [] if device is None else [device])
     if substitution is not None and len(suite.backends) > 1:
         suite = _backends_of(substitution, suite)
-    _check_one("backend", [each.name for each in suite.backends], suite.manifest)
+    check_one("backend", [each.name for each in suite.backends], suite.manifest)
     tools = find_tools(iree_host_bin_dir)
     with closing(sessions(tools, suite, timeout=timeout)) as opened:
         session = next(opened)
         selection = Selection((dispatch,))
         selected = selection.of(session)
         selection.check()
-        _check_one("dispatch", [each.name for each in selected], suite.manifest)
+        check_one("dispatch", [each.name for each in selected], suite.manifest)
         devices = session.backend.devices
         found = repro(
             session,
@@ -100,10 +98,3 @@ def _backends_of(substitution: str, suite: Suite) -> Suite:
     """A suite of one model with those of its backends that have a substitution. Raises SubstitutionError."""
     (model,) = narrow(suite, [substitution]).models
     return select(suite, [], model.backends)
-
-
-def _check_one(kind: str, names: Sequence[str], manifest: Path) -> None:
-    """Raises ManifestError where what the arguments name is not one."""
-    if len(names) > 1:
-        message = f"one {kind} is needed, and these are meant: {show_all(names)}"
-        raise ManifestError(Problem(message, Place(str(manifest)), f"--{kind} with one of them"))

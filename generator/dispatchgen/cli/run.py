@@ -11,7 +11,13 @@ from rich.console import Console
 
 from dispatchgen.cli.options import host_bin_dir_option, timeout_option
 from dispatchgen.cli.progress import ConsoleObserver
-from dispatchgen.cli.run_options import checked_settings, print_tables, result_file
+from dispatchgen.cli.run_options import (
+    build_dir_option,
+    checked_settings,
+    json_option,
+    measuring_options,
+    print_tables,
+)
 from dispatchgen.errors import CheckFailed, DispatchgenError, Problem
 from dispatchgen.files import write_if_changed
 from dispatchgen.job import Options, run_job
@@ -46,20 +52,10 @@ from dispatchgen.results.verdict import verdict
     metavar="S",
     help="Only this substitution or combination, beside the original; may be given more than once.",
 )
-@click.option(
-    "--json",
-    type=click.Path(path_type=Path, dir_okay=False),
-    callback=result_file,
-    metavar="FILE",
-    help="Write the results as data; -: to stdout.",
-)
-@click.option(
-    "--build-dir", type=click.Path(path_type=Path), metavar="DIR", help="Default: .dispatchgen beside MANIFEST."
-)
+@json_option
+@build_dir_option
 @click.option("--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="Processes of the build at a time.")
-@click.option("--min-time", metavar="T", help="At least this long per benchmark: 0.5s, or 100x for 100 runs.")
-@click.option("--repetitions", type=click.IntRange(min=1), metavar="N", help="Repeat each benchmark; take the median.")
-@click.option("--batch-size", type=click.IntRange(min=1), metavar="N", help="Dispatches per timed call.")
+@measuring_options("benchmark")
 @timeout_option("Time limit of each process, and of the build without progress.")
 @host_bin_dir_option
 def command(

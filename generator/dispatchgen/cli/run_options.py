@@ -1,16 +1,25 @@
-"""What the commands that measure have in common: their options, and where results go."""
+"""What the commands that run something have in common: their options, what they select, where results go."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from pydantic import ValidationError
 from rich.console import Console, RenderableType
 
+from dispatchgen.cli.options import manifest_option
+from dispatchgen.errors import ManifestError, Place, Problem
+from dispatchgen.manifest import load_suite
+from dispatchgen.manifest.names import show_all
 from dispatchgen.manifest.schema import RunSection
+from dispatchgen.manifest.select import select, select_devices
+from dispatchgen.manifest.suite import Suite
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 #: Width of tables that do not go to a terminal, in characters: names are not to be broken.
 _PLAIN_WIDTH = 240
@@ -28,6 +37,71 @@ def result_file(ctx: click.Context, parameter: click.Parameter, file: Path | Non
     if not os.access(folder, os.W_OK):
         raise click.BadParameter(f"no permission to write in '{folder}'.")
     return file
+
+
+def json_option(command: _F) -> _F:
+    """`--json FILE`."""
+    option = click.option(
+        "--json",
+        type=click.Path(path_type=Path, dir_okay=False),
+        callback=result_file,
+        metavar="FILE",
+        help="Write the results as data; -: to stdout.",
+    )
+    return option(command)
+
+
+def build_dir_option(command: _F) -> _F:
+    """`--build-dir DIR`."""
+    option = click.option(
+        "--build-dir", type=click.Path(path_type=Path), metavar="DIR", help="Default: .dispatchgen beside the manifest."
+    )
+    return option(command)
+
+
+def measuring_options(what: str) -> Callable[[_F], _F]:
+    """`--min-time T --repetitions N --batch-size N`, for `checked_settings`; `what` is measured."""
+
+    def add(command: _F) -> _F:
+        min_time = click.option(
+            "--min-time", metavar="T", help=f"At least this long per {what}: 0.5s, or 100x for 100 runs."
+        )
+        repetitions = click.option(
+            "--repetitions",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help=f"Repeat each {what}; take the median.",
+        )
+        batch_size = click.option(
+            "--batch-size", type=click.IntRange(min=1), metavar="N", help="Dispatches per timed call."
+        )
+        return min_time(repetitions(batch_size(command)))
+
+    return add
+
+
+def one_backend_options(command: _F) -> _F:
+    """`--manifest M --backend B --device D`, for `suite_of_one_backend`."""
+    backend = click.option("--backend", metavar="B", help="Needed where the model has several, unless --device tells.")
+    device = click.option(
+        "--device", metavar="D", help="Device of the manifest, by key or URI. Default: the backend's first."
+    )
+    return manifest_option(backend(device(command)))
+
+
+def suite_of_one_backend(manifest: Path, model: str, backend: str | None, device: str | None) -> Suite:
+    """A model on a backend, with the devices that are meant. Raises ManifestError where several backends are."""
+    suite = select(load_suite(manifest), [model], [] if backend is None else [backend])
+    suite = select_devices(suite, [] if device is None else [device])
+    check_one("backend", [each.name for each in suite.backends], suite.manifest)
+    return suite
+
+
+def check_one(kind: str, names: Sequence[str], manifest: Path) -> None:
+    """Raises ManifestError where what the arguments name is not one."""
+    if len(names) > 1:
+        message = f"one {kind} is needed, and these are meant: {show_all(names)}"
+        raise ManifestError(Problem(message, Place(str(manifest)), f"--{kind} with one of them"))
 
 
 def checked_settings(given: dict[str, Any]) -> dict[str, Any]:

@@ -12,13 +12,19 @@ from rich.console import Console
 
 from dispatchgen.cli.options import host_bin_dir_option, timeout_option
 from dispatchgen.cli.progress import ConsoleObserver
-from dispatchgen.cli.run_options import checked_settings, print_tables, result_file
+from dispatchgen.cli.run_options import (
+    build_dir_option,
+    checked_settings,
+    json_option,
+    measuring_options,
+    one_backend_options,
+    print_tables,
+    result_file,
+    suite_of_one_backend,
+)
 from dispatchgen.errors import CheckFailed, ManifestError, Place, Problem
 from dispatchgen.files import write_if_changed
-from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
-from dispatchgen.manifest.names import show, show_all
-from dispatchgen.manifest.select import select, select_devices
-from dispatchgen.manifest.suite import Suite
+from dispatchgen.manifest.names import show
 from dispatchgen.sweep import plot, table
 from dispatchgen.sweep.schema import Sweep
 from dispatchgen.sweep.sweep import Options, run_sweep
@@ -39,18 +45,9 @@ from dispatchgen.sweep.sweep import Options, run_sweep
     multiple=True,
     required=True,
     metavar="S=SIZES",
-    help="Sizes of a symbol: 1..4096:x2, 16..256:+16 or 64,128,200; may be given more than once.",
+    help="Sizes of a symbol: 1..4096:x2, 16..256:+16, 1..8 or 64,128,200; may be given more than once.",
 )
-@click.option(
-    "--manifest",
-    type=click.Path(path_type=Path),
-    default=DEFAULT_MANIFEST,
-    show_default=True,
-    metavar="M",
-    help="The manifest or its folder.",
-)
-@click.option("--backend", metavar="B", help="Needed where the model has several, unless --device tells.")
-@click.option("--device", metavar="D", help="Device of the manifest, by key or URI. Default: the backend's first.")
+@one_backend_options
 @click.option(
     "--data",
     type=click.Choice(["zeros", "random", "manifest"]),
@@ -58,13 +55,7 @@ from dispatchgen.sweep.sweep import Options, run_sweep
     show_default=True,
     help="What the bindings hold; manifest: what it says, where that fits. Positions are in bounds.",
 )
-@click.option(
-    "--json",
-    type=click.Path(path_type=Path, dir_okay=False),
-    callback=result_file,
-    metavar="FILE",
-    help="Write the results as data; -: to stdout.",
-)
+@json_option
 @click.option(
     "--svg",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -72,18 +63,14 @@ from dispatchgen.sweep.sweep import Options, run_sweep
     metavar="FILE",
     help="Draw the curves; needs matplotlib.",
 )
-@click.option("--min-time", metavar="T", help="At least this long per point: 0.5s, or 100x for 100 runs.")
-@click.option("--repetitions", type=click.IntRange(min=1), metavar="N", help="Repeat each point; take the median.")
-@click.option("--batch-size", type=click.IntRange(min=1), metavar="N", help="Dispatches per timed call.")
+@measuring_options("point")
 @click.option(
     "--budget",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
     help="Time of measuring for all points together, shared equally; instead of --min-time.",
 )
-@click.option(
-    "--build-dir", type=click.Path(path_type=Path), metavar="DIR", help="Default: .dispatchgen beside the manifest."
-)
+@build_dir_option
 @timeout_option("Time limit of each process.")
 @host_bin_dir_option
 def command(
@@ -117,9 +104,7 @@ def command(
     if svg is not None:
         plot.check_available()
     settings = checked_settings(run_settings)
-    suite = select(load_suite(manifest), [model], [] if backend is None else [backend])
-    suite = select_devices(suite, [] if device is None else [device])
-    _check_one_backend(suite)
+    suite = suite_of_one_backend(manifest, model, backend, device)
     devices = suite.backends[0].devices
     if not devices:
         message = f"backend {show(suite.backends[0].name)} has no devices in the manifest: there is nothing to run on"
@@ -130,13 +115,6 @@ def command(
     failures = list(_failures(sweep))
     if failures:
         raise CheckFailed(*failures)
-
-
-def _check_one_backend(suite: Suite) -> None:
-    names = [backend.name for backend in suite.backends]
-    if len(names) > 1:
-        message = f"one backend is needed, and the model has {show_all(names)}"
-        raise ManifestError(Problem(message, Place(str(suite.manifest)), "--backend with one of them"))
 
 
 def _print(sweep: Sweep, json: Path | None, svg: Path | None) -> None:
