@@ -18,6 +18,7 @@ from dispatchgen.extract.program import Program
 from dispatchgen.extract.ranges import numbers, symbols
 from dispatchgen.extract.signature import signature, suggestion
 from dispatchgen.extract.source_dims import SourceDims, source_dims, symbol_names
+from dispatchgen.extract.stream_ops import NOT_GIVEN
 from dispatchgen.extract.values import Unknown
 from dispatchgen.iree import ir
 from dispatchgen.iree.configure import configure, source_path
@@ -51,7 +52,7 @@ _WRITTEN_OUT = 8
 #: What `suggestion` writes for a tensor of a type that the program does not state.
 _UNKNOWN_TYPE = "TYPE"
 #: Why evaluation does not know a value that comes from an input.
-_NO_DATA = re.compile(r"the contents of input (\d+), for which no data is given")
+_NO_DATA = re.compile(rf"the contents of input (\d+), {re.escape(NOT_GIVEN)}")
 
 #: An input: entry function and index.
 _Position = tuple[str, int]

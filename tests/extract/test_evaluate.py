@@ -14,6 +14,7 @@ from dispatchgen.extract import evaluator
 from dispatchgen.extract.evaluate import Trace, evaluate
 from dispatchgen.extract.evaluator import Stop
 from dispatchgen.extract.program import Program
+from dispatchgen.extract.stream_ops import NOT_GIVEN
 from dispatchgen.extract.values import Unknown
 from dispatchgen.iree import ir
 
@@ -469,3 +470,11 @@ def test_bindings_that_hold_an_input_are_known(
     assert [{origin.input for origin in each} for each in origins] == inputs_of_dispatches
     assert all(origin.offset == 0 for each in origins for origin in each)
     assert all(each.origins[-1] is None for each in found), "outputs hold no input"
+
+
+@pytest.mark.parametrize("values", ["", "=@ids.bin"])
+def test_inputs_whose_values_are_not_known(values: str, configured: Configured, models_dir: Path) -> None:
+    with ir.read_module(configured.module(models_dir / "datadep.mlir")) as module:
+        (found,) = evaluate(Program(module), "main", ["64xf32", f"2xi64{values}"]).dispatched
+    (reason,) = {value.reason for value in found.workload if isinstance(value, Unknown)}
+    assert reason == f"stream.resource.load of the contents of input 1, {NOT_GIVEN}"

@@ -39,7 +39,8 @@ def _dispatching(dispatch: str, named: Named, layout: Layout, target: Target) ->
     lines = [f"%out_of_range = arith.constant {_OUT_OF_RANGE} : i32"]
     for index, symbol in enumerate(symbols):
         if symbol in named.limits:
-            text = f"{dispatch}: {symbol} is more than {named.limits[symbol]}, the largest size that is listed"
+            limit = named.limits[symbol]
+            text = f"{dispatch}: {symbol} is not between 0 and {limit}, the largest size that is listed"
             lines += _check(f"size{index}", f"%size{index}", named.limits[symbol], "i64", text)
     arithmetic, results = _inlined(named.function)
     first_length = len(results) - len(layout.offsets)

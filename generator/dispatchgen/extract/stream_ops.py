@@ -17,6 +17,8 @@ from dispatchgen.iree.types import ScalarType, scalar_type
 from dispatchgen.manifest.inputs import MAX_SIZE
 
 _TIMEPOINT = Unknown("a timepoint")
+#: Why the contents of an input are not known, behind its name.
+NOT_GIVEN = "known only where `inputs` give values (`2xi64=4 16`), and not of zeros, random data or files"
 
 
 def _values(frame: Frame, operands: Sequence[ir.Value]) -> tuple[HostValue, ...]:
@@ -41,7 +43,7 @@ def _import(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]: 
         return [Resource(size, Storage(unknown))]
     origin = None if view.index is None else Origin(view.index, 0)
     if view.contents is None:
-        return [Resource(size, Storage(Unknown(f"the contents of {view.name}, for which no data is given"), origin))]
+        return [Resource(size, Storage(Unknown(f"the contents of {view.name}, {NOT_GIVEN}"), origin))]
     storage = Storage(Unknown(f"the contents of {view.name}"))
     if isinstance(size, int):
         storage.write(0, size, view.contents, origin)

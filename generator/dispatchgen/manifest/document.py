@@ -35,7 +35,7 @@ _LINE_END = re.compile("\r\n|[\r\n]")
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]{1,80}")
 _PREFIX = "tag:yaml.org,2002:"
 #: Numbers that are keys: what YAML reads is what is written.
-_ORDINAL = re.compile(r"0|[1-9][0-9]{0,8}")
+_KEY_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,8}")
 _KINDS = {"bool": "true or false", "int": "a number", "float": "a number", "null": "nothing", "timestamp": "a date"}
 
 #: The loader in C where PyYAML was built with it: ten times as fast.
@@ -235,7 +235,7 @@ class _Builder:
                 continue
             if not isinstance(key, yaml.ScalarNode):
                 self._add("a key that is not a text", key, path)
-            elif kind != "str" and not _ORDINAL.fullmatch(key.value):
+            elif kind != "str" and not _KEY_NUMBER.fullmatch(key.value):
                 found = f"a key that is not a text: YAML reads {show(key.value)} as {_KINDS.get(kind, show(kind))}"
                 self._add(found, key, (*path, key.value), f'"{key.value}" in quotes')
             elif key.value in lines:

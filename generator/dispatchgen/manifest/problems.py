@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import re
+from dataclasses import replace
 from typing import Any
 
 from pydantic_core import ErrorDetails
@@ -37,8 +40,28 @@ def data_path(details: ErrorDetails, data: Any) -> DataPath:
     return tuple(path)
 
 
+#: Numbers that YAML 1.1 takes for texts: it wants a point, and a sign of the exponent.
+_EXPONENT = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]{1,3}")
+
+
 def describe(details: ErrorDetails, document: Document) -> Problem:
     """The problem that pydantic reports as `details`."""
+    problem = _described(details, document)
+    found = details["input"]
+    if problem.hint is None and isinstance(found, str) and _EXPONENT.fullmatch(found):
+        return replace(problem, hint=_yaml_number(float(found)))
+    return problem
+
+
+def _yaml_number(value: float) -> str | None:
+    """How YAML writes a number; None: it cannot."""
+    mantissa, e, exponent = repr(value).partition("e")
+    if not math.isfinite(value):
+        return None
+    return f"{mantissa}{'' if '.' in mantissa else '.0'}{e}{exponent}"
+
+
+def _described(details: ErrorDetails, document: Document) -> Problem:
     path = data_path(details, document.data)
     kind, found, key = details["type"], details["input"], str(details["loc"][-1]) if details["loc"] else ""
     place = document.place(path)

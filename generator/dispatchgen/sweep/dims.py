@@ -15,7 +15,7 @@ from dispatchgen.manifest.suite import Model, Shape
 #: Points of a sweep at most: each is a process or two.
 MAX_POINTS = 1000
 
-_SYNTAX = "SYMBOL=1..4096:x2, SYMBOL=16..256:+16 or SYMBOL=64,128,200"
+_SYNTAX = "SYMBOL=1..4096:x2, SYMBOL=16..256:+16, SYMBOL=1..8 or SYMBOL=64,128,200"
 _RANGE = re.compile(r"(?P<first>\d+)\.\.(?P<last>\d+)(?::(?P<kind>[x+])(?P<step>\d+))?")
 _LIST = re.compile(r"\d+(?:,\d+)*")
 
