@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -13,14 +14,22 @@ import pytest
 
 import support
 from configured import Configured
-from dispatchgen.errors import DataError, DispatchgenError
+from dispatchgen.errors import DataError, DispatchgenError, ProfileError
+from dispatchgen.extract.program import Program
+from dispatchgen.extract.sizes import Sizes
+from dispatchgen.iree import ir
 from dispatchgen.iree.tools import Tools, find_tools
+from dispatchgen.lock.data import ProfilesOf, data_plan
 from dispatchgen.lock.make import make_lock, settings_digest
 from dispatchgen.lock.modules import Step, write_modules
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import read_lock, write_lock
+from dispatchgen.manifest.fills import DataSettings, Recorded
 from dispatchgen.manifest.load import load_suite
 from dispatchgen.manifest.suite import Suite
+from dispatchgen.profile.archive import write_with_data
+from dispatchgen.profile.match import codes_of
+from profiled import dispatch, entry, profile
 from support import IreeTools
 
 _HEAD = """\
@@ -158,6 +167,37 @@ def test_data_that_no_longer_fit_fail_the_build(step: Step) -> None:
     (step.output.parent / "ids.npy").unlink()
     with pytest.raises(DataError, match=r"ids\.npy: cannot read the file: No such file or directory"):
         write_modules(step)
+
+
+def test_recorded_data_are_those_of_the_backend(configured: Configured, models_dir: Path, tmp_path: Path) -> None:
+    """Each backend has a profile of the same sizes of the same code, one of them without data."""
+    settings = DataSettings(Recorded())
+    held = {"cpu": b"12345", "gpu": b"67890"}
+    keys = {backend: hashlib.sha256(data).hexdigest() for backend, data in held.items()}
+    with ir.read_module(configured.module(models_dir / "embed.mlir")) as module:
+        program = Program(module)
+        (symbols,) = program.exports
+        operation, content = codes_of(program)[symbols]
+        for backend, data in [("cpu", ("", "")), ("gpu", (keys["gpu"], "")), ("cpu", (keys["cpu"], ""))]:
+            known = tuple(key or None for key in data)
+            code = {"executable": symbols[0], "export": symbols[1], "operation": operation, "content": content}
+            found = dispatch(1, entry(4, 1, known)).model_copy(update=code)
+            name = f"{backend}{'' if any(known) else '-sizes'}.json"
+            write_with_data(tmp_path / name, profile(found, backend=backend), {keys[k]: held[k] for k in held})
+
+        def recorded(backend: str, *files: str) -> bytes | None:
+            plan = data_plan(settings, tmp_path, ProfilesOf(files, program, backend))
+            return plan.recorded(*symbols, Sizes((4,), (("i32", 4), ("i32", 0)), entry(4, 1).bindings), 0)
+
+        files = ("cpu-sizes.json", "gpu.json", "cpu.json")
+        assert {backend: recorded(backend, *files) for backend in ("cpu", "gpu", "npu")} == {**held, "npu": None}
+        assert recorded("cpu", "gpu.json") is None
+        with pytest.raises(DataError, match=r"no data are recorded: cpu-sizes\.json has none"):
+            recorded("cpu", "cpu-sizes.json")
+        (tmp_path / "gpu.json.irpa").unlink()
+        assert recorded("cpu", *files) == held["cpu"], "what no buffer needs is not looked at"
+        with pytest.raises(ProfileError, match=r"the bytes that gpu\.json kept are not beside it"):
+            recorded("gpu", *files)
 
 
 @pytest.mark.slow
