@@ -121,7 +121,7 @@ def test_the_comment_names_the_models_own_symbol(run_cli: RunCli, models_dir: Pa
     shutil.copy(models_dir / "mlp.mlir", tmp_path)
     assert run_cli("init", "mlp.mlir", cwd=tmp_path).code == 0
     text = (tmp_path / "benchmarks.yaml").read_text()
-    assert "    shapes: {A: 1}  # more sizes as you need: {A: [1, 8]}\n" in text
+    assert "    shapes: {A: 1}  # more sizes as you need: {A: [1, 8]}, or ranges: {auto: 8, A: 1..64}\n" in text
 
 
 #: Two functions; what they make is as large as the values of their last arguments say, in `@main` without a remainder

@@ -34,7 +34,7 @@ from dispatchgen.manifest.sources import (
     package_folders,
     source_format,
 )
-from dispatchgen.manifest.suite import Backend, Input, Model, Shape, Source, Suite
+from dispatchgen.manifest.suite import AutoShapes, Backend, Input, Model, Shape, Source, Suite
 from dispatchgen.manifest.yaml_text import scalar
 from dispatchgen.render.quote import path_refusal
 
@@ -188,7 +188,7 @@ def _ranges(program: Program, inputs: _Inputs, source: SourceDims) -> dict[str, 
     """What is stated of each symbol, where both ends are for all of them."""
     try:
         found = symbols(program, inputs, source)
-        numbers(found, {})
+        numbers(found, AutoShapes(1))
     except ModelError:
         return {}
     return {symbol.name: symbol.stated[0].text for symbol in found if symbol.stated}
@@ -306,7 +306,8 @@ def _model_lines(model: DraftModel) -> Iterator[str]:
         yield f"  shapes: auto  # {'; '.join(f'{symbol}: {text}' for symbol, text in model.ranges.items())}"
     elif model.sizes:
         symbol, size = next(iter(model.sizes.items()))
-        comment = f"more sizes as you need: {{{symbol}: [{size}, {8 * size}]}}"
+        ranges = ", ".join(f"{each}: 1..64" for each in model.sizes)
+        comment = f"more sizes as you need: {{{symbol}: [{size}, {8 * size}]}}, or ranges: {{auto: 8, {ranges}}}"
         if not model.accepted:
             comment = "no sizes were found that the program accepts"
         sizes = ", ".join(f"{symbol}: {size}" for symbol, size in model.sizes.items())

@@ -14,6 +14,7 @@ from dispatchgen.errors import ModelError
 from dispatchgen.extract.assumptions import Assumption
 from dispatchgen.extract.choose import Statement, check, choose, merged, statement
 from dispatchgen.extract.program import Program
+from dispatchgen.extract.ranges import check_sizes
 from dispatchgen.extract.source_dims import SourceDim, SourceDims, source_dims
 from dispatchgen.iree import ir
 from dispatchgen.manifest.inputs import parse_input
@@ -114,6 +115,14 @@ def test_fixed_sizes(configured: Configured, models_dir: Path) -> None:
             choose(program, model(), stated, AutoShapes(9, {"S": 16}))
 
 
+def test_a_dim_that_is_static_in_the_program(configured: Configured, models_dir: Path) -> None:
+    module = configured.module(models_dir / "assume.mlir")
+    found = chosen(module, model("BxSxKxf32", "KxNxf32"), AutoShapes(3, {"S": 48}))
+    assert {(each["K"], each["N"]) for each in found.values()} == {(64, 128)}
+    with pytest.raises(ModelError, match=r"K is 32 in the manifest\n  the program's dim 2 of input 0: 64"):
+        chosen(module, model("BxSxKxf32", "KxNxf32"), AutoShapes(3, {"S": 48, "K": 32}))
+
+
 def test_only_what_the_program_takes(checked: Path) -> None:
     found = chosen(checked, model("RxCxf32", "Rxf32"), AutoShapes(50)).values()
     assert all(each["R"] % 2 == 0 and each["R"] <= each["C"] for each in found)
@@ -132,6 +141,20 @@ def test_equal_sizes_need_one_symbol_or_a_source_that_says_so(checked: Path) -> 
             choose(program, sizes, statement(program, sizes, NOTHING), AutoShapes(50))
         with pytest.raises(ModelError, match=r"of `R`, `N`\n  R is rows in the source\n.*\n  N is 3 in the manifest"):
             choose(program, sizes, statement(program, sizes, source), AutoShapes(50, {"N": 3}))
+
+
+def test_listed_sizes_and_what_the_source_has_as_equal(checked: Path) -> None:
+    """They are refused where they differ, unless the program states that they do: here rows are even."""
+    of = model("RxCxf32", "Nxf32")
+    source = SourceDims({"main": {0: [SourceDim("n"), None], 1: [SourceDim("n")]}})
+    with opened(checked) as program:
+        same = statement(program, of, source).symbols
+        check_sizes(same, {"R": 4, "C": 8, "N": 4})
+        check_sizes(same, {"R": 4, "C": 8, "N": 0})
+        with pytest.raises(ModelError, match=r"no size fits all that is stated of `R`, `N`"):
+            check_sizes(same, {"R": 4, "C": 8, "N": 3})
+        odd = replace(of, auto=AutoShapes(4, ranges={"N": range(3, 64, 2)}))
+        check_sizes(statement(program, odd, source).symbols, {"R": 4, "C": 8, "N": 3})
 
 
 @pytest.mark.parametrize(

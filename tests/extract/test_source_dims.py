@@ -57,7 +57,7 @@ def test_sources_that_say_nothing(text: str, tmp_path: Path) -> None:
 
 def write_onnx(path: Path) -> None:
     kind = onnx.TensorProto.FLOAT
-    dims = {"x": ["batch", 4, None], "w": [4], "y": ["batch"], "out": None}
+    dims = {"x": ["batch", 4, None], "w": [4], "y": ["batch"], "z": ["?"], "out": None}
     *inputs, output = [onnx.helper.make_tensor_value_info(name, kind, each) for name, each in dims.items()]
     weight = onnx.helper.make_tensor("w", kind, [4], [0.0] * 4)
     node = onnx.helper.make_node("Identity", ["x"], ["out"])
@@ -71,6 +71,7 @@ def test_onnx(tmp_path: Path) -> None:
     found = source_dims(path, "onnx")
     assert [found.of("any name", 0, dim) for dim in range(3)] == [SourceDim("batch"), None, None]
     assert found.of("main", 1, 0) == SourceDim("batch"), "weights are no inputs"
+    assert found.of("main", 2, 0) is None, "a name that says that there is none"
 
 
 def argument(*dims: int | None) -> Argument:

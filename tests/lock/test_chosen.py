@@ -6,6 +6,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import onnx
 import pytest
 
 from dispatchgen.errors import ModelError
@@ -86,11 +87,13 @@ def test_the_settings_that_a_lock_is_made_from() -> None:
             replace(model, auto=AutoShapes(4)),
             replace(model, auto=AutoShapes(5)),
             replace(model, auto=AutoShapes(4, {"B": 1})),
+            replace(model, auto=AutoShapes(4, {}, {"B": range(1, 9)})),
+            replace(model, auto=AutoShapes(4, {}, {"B": range(1, 9, 2)})),
             replace(model, overrides={NAME: 4}),
             replace(model, overrides={NAME: "K"}),
         )
     }
-    assert len(digests) == 6
+    assert len(digests) == 8
 
 
 def test_overrides_are_locked_by_call(tools: Tools, models_dir: Path, tmp_path: Path) -> None:
@@ -151,3 +154,32 @@ def test_listed_shapes_that_contradict_the_source(tools: Tools, tmp_path: Path) 
     chosen = make_lock(tools, suite, replace(model, shapes=(), auto=AutoShapes(3)))
     assert [call.symbols["B"] for call in chosen.calls][::2] == [1, 64]
     assert all(call.symbols["B"] == call.symbols["C"] for call in chosen.calls)
+
+
+def test_an_onnx_model(tools: Tools, tmp_path: Path) -> None:
+    """Its dims of one name are equal; it states no range, so the manifest does."""
+    folder = tmp_path / "source"
+    folder.mkdir()
+    values = [
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["batch", size])
+        for name, size in (("x", "width"), ("y", 1), ("z", "width"))
+    ]
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Mul", ["x", "y"], ["z"])], "g", values[:2], values[2:])
+    opset = onnx.helper.make_opsetid("", 17)
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[opset], ir_version=8), str(folder / "m.onnx"))
+    inputs = {None: (Input("f32", ("A", "W")), Input("f32", ("B", 1)))}
+    shapes = (Shape("other", {"A": 3, "W": 2, "B": 4}),)
+    suite = suite_of(tmp_path, folder / "m.onnx", inputs=inputs, shapes=shapes)
+    model = replace(suite.models[0], source=Source("m.onnx", "onnx"))
+    with pytest.raises(ModelError, match=r"`A`, `B`\n  A is 3 in the manifest\n  A is batch in the source\n"):
+        make_lock(tools, suite, model)
+    auto = AutoShapes(4, {}, {"BATCH": range(1, 17), "WIDTH": range(16, 65, 16)})
+    lock = make_lock(tools, suite, replace(model, inputs={}, shapes=(), auto=auto))
+    assert [call.symbols for call in lock.calls][::3] == [{"BATCH": 1, "WIDTH": 16}, {"BATCH": 16, "WIDTH": 64}]
+    assert all(call.symbols["WIDTH"] % 16 == 0 for call in lock.calls)
+    with pytest.raises(
+        ModelError, match=r"`WIDTH`.*: it needs a size, or a range\n.*\{auto: 4, BATCH: 1..16, WIDTH: 1"
+    ):
+        make_lock(
+            tools, suite, replace(model, inputs={}, shapes=(), auto=replace(auto, ranges={"BATCH": range(1, 17)}))
+        )

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from dispatchgen.errors import ManifestError
 from dispatchgen.manifest.shapes import DEFAULT_LIMIT
+from dispatchgen.manifest.size_range import format_range
 from dispatchgen.manifest.suite import AutoShapes, Model, ProfileShapes, Shape, Suite
 from manifest.conftest import LoadText
 
@@ -22,6 +24,30 @@ def test_chosen_shapes(load_text: LoadText, inputs: str) -> None:
     assert (model.shapes, model.auto) == ((), AutoShapes(DEFAULT_LIMIT))
     model = load_model(load_text, f"{inputs}shapes: {{auto: 3, S: 16}}")
     assert (model.shapes, model.auto) == ((), AutoShapes(3, {"S": 16}))
+    model = load_model(load_text, f"{inputs}shapes: {{auto: 3, S: 16..512:+16, B: 1 .. 64}}")
+    assert model.auto == AutoShapes(3, {}, {"S": range(16, 513, 16), "B": range(1, 65)})
+    assert [format_range(sizes) for sizes in (range(16, 513, 16), range(1, 65), range(7, 8, 3))] == [
+        "16..512:+16",
+        "1..64",
+        "7..7",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ("1..64:x2", "`1..64:x2` is no range of sizes: 1..64, or 16..512:+16 in steps of 16"),
+        ("0..4", "the range `0..4` is not within 1..9223372036854775807"),
+        ("1..9223372036854775808", "the range `1..9223372036854775808` is not within 1..9223372036854775807"),
+        ("5..4", "the range `5..4` has no sizes"),
+        ("1..4:+0", "the range `1..4:+0` has steps of 0"),
+        ("[1, 2]", "found a list; a size or a range of sizes (1..64) is needed here"),
+    ],
+)
+def test_ranges_that_make_no_sense(load_text: LoadText, sizes: str, message: str) -> None:
+    with pytest.raises(ManifestError) as raised:
+        load_model(load_text, f"shapes: {{auto: 3, B: {sizes}}}")
+    assert [problem.message for problem in raised.value.problems] == [message]
 
 
 def test_chosen_shapes_beside_others(load_text: LoadText) -> None:

@@ -11,7 +11,7 @@ from dispatchgen.errors import ModelError, Problem, ShapeError
 from dispatchgen.extract.calls import calls_of
 from dispatchgen.extract.evaluate import evaluate
 from dispatchgen.extract.program import Program
-from dispatchgen.extract.ranges import Number, Symbol, numbers, symbols
+from dispatchgen.extract.ranges import Number, Stated, Symbol, numbers, symbols
 from dispatchgen.extract.read_backs import ReadBacks
 from dispatchgen.extract.signature import Argument, signature
 from dispatchgen.extract.source_dims import SourceDims, symbol_names
@@ -19,6 +19,7 @@ from dispatchgen.extract.spread import candidates, combinations
 from dispatchgen.iree import ir
 from dispatchgen.manifest.names import MAX_NAME, did_you_mean, show
 from dispatchgen.manifest.shapes import default_label
+from dispatchgen.manifest.size_range import format_range
 from dispatchgen.manifest.suite import AutoShapes, Input, Model, Shape
 
 #: How many shapes are tried for each that is wanted, before the search ends.
@@ -41,12 +42,12 @@ class Statement:
         known = [symbol.name for symbol in self.symbols]
         unknown = [
             Problem(f"no input has the symbol {show(name)}", hint=did_you_mean(name, known))
-            for name in auto.symbols
+            for name in (*auto.symbols, *auto.ranges)
             if name not in known
         ]
         if unknown:
             raise ModelError(*unknown)
-        return numbers(self.symbols, auto.symbols)
+        return numbers(self.symbols, auto)
 
 
 def statement(program: Program, model: Model, source: SourceDims) -> Statement:
@@ -56,7 +57,18 @@ def statement(program: Program, model: Model, source: SourceDims) -> Statement:
     """
     inputs = named_inputs(program, model, source)
     others = [size for size in model.overrides.values() if isinstance(size, str)]
-    return Statement(inputs, symbols(program, inputs, source, others), tile_sizes(program))
+    found = symbols(program, inputs, source, others)
+    ranges = model.auto.ranges if model.auto is not None else {}
+    return Statement(inputs, tuple(_in_range(symbol, ranges) for symbol in found), tile_sizes(program))
+
+
+def _in_range(symbol: Symbol, ranges: Mapping[str, range]) -> Symbol:
+    """A symbol of which is stated what the manifest says of it too."""
+    if symbol.name not in ranges:
+        return symbol
+    sizes = ranges[symbol.name]
+    stated = Stated((sizes,), format_range(sizes), "the manifest")
+    return replace(symbol, stated=(*symbol.stated, stated))
 
 
 def merged(statements: Mapping[str, Statement]) -> Statement:

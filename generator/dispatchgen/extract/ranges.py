@@ -10,11 +10,12 @@ from dispatchgen.errors import ModelError, Problem
 from dispatchgen.extract.assumptions import Assumption, assumptions
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.progressions import image, intersection, preimage
-from dispatchgen.extract.signature import input_index
+from dispatchgen.extract.signature import input_index, signature
 from dispatchgen.extract.source_dims import SourceDim, SourceDims
 from dispatchgen.iree import ir
 from dispatchgen.manifest.names import show
-from dispatchgen.manifest.suite import Input
+from dispatchgen.manifest.size_range import format_range
+from dispatchgen.manifest.suite import AutoShapes, Input
 
 #: Sizes from here on are no end that somebody means: exporters write the largest integer where a size is not bounded.
 UNBOUNDED = 1 << 31
@@ -105,6 +106,7 @@ def symbols(program: Program, inputs: Inputs, source: SourceDims, others: Sequen
         for site, name in _symbol_sites(function, values):
             of_symbol = facts.setdefault(name, _Facts())
             of_symbol.sites.append(site)
+            of_symbol.stated += _of_type(program, site)
             of_symbol.stated += [_of_program(site, alternatives) for alternatives in assumed.get(site, ())]
             dim = None if site.dim is None else source.of(function, site.input, site.dim)
             if dim is not None:
@@ -144,6 +146,14 @@ def _assumed(program: Program, entry: str) -> dict[Site, list[tuple[Assumption, 
             if index is not None:
                 found.setdefault(Site(entry, index, dim), []).append(alternatives)
     return found
+
+
+def _of_type(program: Program, site: Site) -> list[Stated]:
+    """The size of a dim that is static in the program, whatever the inputs call it."""
+    arguments = signature(program, site.function)
+    dims = arguments[site.input].dims if site.input < len(arguments) else None
+    size = dims[site.dim] if dims is not None and site.dim is not None and site.dim < len(dims) else None
+    return [Stated((range(size, size + 1),), str(size), f"the program's {site}")] if size else []
 
 
 def _of_program(site: Site, alternatives: Sequence[Assumption]) -> Stated:
@@ -197,11 +207,11 @@ def _symbol(name: str, facts: _Facts, same: Mapping[str, str]) -> Symbol:
     return Symbol(name, sites, tuple(dict.fromkeys(stated)), number, first.scale, first.offset, str(first))
 
 
-def numbers(found: Sequence[Symbol], fixed: Mapping[str, int]) -> tuple[Number, ...]:
+def numbers(found: Sequence[Symbol], auto: AutoShapes) -> tuple[Number, ...]:
     """What the symbols are made from, in the order of the symbols.
 
     Args:
-      fixed: Sizes of symbols that are given.
+      auto: With the sizes of symbols that are given.
 
     Raises:
       ModelError: no number fits all that is stated, or no upper end is stated; of every symbol.
@@ -209,9 +219,9 @@ def numbers(found: Sequence[Symbol], fixed: Mapping[str, int]) -> tuple[Number, 
     groups: dict[str, list[Symbol]] = {}
     for symbol in found:
         groups.setdefault(symbol.number, []).append(symbol)
-    result = [Number(tuple(group), _choices(group, fixed)) for group in groups.values()]
-    problems = [_contradiction(number.symbols, fixed) for number in result if not number.choices]
-    problems += _unbounded([number.symbols[0] for number in result if not number.is_bounded], fixed)
+    result = [Number(tuple(group), _choices(group, auto.symbols)) for group in groups.values()]
+    problems = [_contradiction(number.symbols, auto.symbols) for number in result if not number.choices]
+    problems += _unbounded([number.symbols[0] for number in result if not number.is_bounded], auto)
     if problems:
         raise ModelError(*problems)
     return tuple(result)
@@ -220,16 +230,22 @@ def numbers(found: Sequence[Symbol], fixed: Mapping[str, int]) -> tuple[Number, 
 def check_sizes(found: Sequence[Symbol], sizes: Mapping[str, int]) -> None:
     """Raises ModelError where sizes of all symbols contradict the source: they are not equal, or not in its ranges.
 
-    Sizes of zero are taken.
+    Sizes of zero are taken. Symbols that the source has as equal need not be where the program states otherwise.
     """
     groups: dict[str, list[Symbol]] = {}
     for symbol in found:
         if sizes[symbol.name]:
-            of_source = tuple(stated for stated in symbol.stated if stated.by_source)
-            groups.setdefault(symbol.number, []).append(replace(symbol, stated=of_source))
-    problems = [_contradiction(group, sizes) for group in groups.values() if not _choices(group, sizes)]
+            groups.setdefault(symbol.number, []).append(symbol)
+    possible = (group for group in groups.values() if _choices([_stated(each, by_source=False) for each in group], {}))
+    of_source = [[_stated(each, by_source=True) for each in group] for group in possible]
+    problems = [_contradiction(group, sizes) for group in of_source if not _choices(group, sizes)]
     if problems:
         raise ModelError(*problems)
+
+
+def _stated(symbol: Symbol, *, by_source: bool) -> Symbol:
+    """A symbol with what is stated of it by the source, or by the program."""
+    return replace(symbol, stated=tuple(stated for stated in symbol.stated if stated.by_source == by_source))
 
 
 def _choices(group: Sequence[Symbol], fixed: Mapping[str, int]) -> tuple[range, ...]:
@@ -244,12 +260,14 @@ def _choices(group: Sequence[Symbol], fixed: Mapping[str, int]) -> tuple[range, 
     return choices
 
 
-def _unbounded(symbols: Sequence[Symbol], fixed: Mapping[str, int]) -> Iterator[Problem]:
-    sizes = [f"{name}: {size}" for name, size in {**fixed, **{symbol.name: 1 for symbol in symbols}}.items()]
+def _unbounded(symbols: Sequence[Symbol], auto: AutoShapes) -> Iterator[Problem]:
+    given = {name: str(size) for name, size in auto.symbols.items()}
+    given |= {name: format_range(sizes) for name, sizes in auto.ranges.items()}
+    sizes = [f"{name}: {size}" for name, size in (given | {symbol.name: "1..64" for symbol in symbols}).items()]
     for symbol in symbols:
         sites = f" ({', '.join(map(str, symbol.sites))})" if symbol.sites else ""
-        message = f"no range is stated for the symbol {show(symbol.name)}{sites}: it needs a size"
-        yield Problem(message, hint=f"`shapes: {{auto: 8, {', '.join(sizes)}}}`")
+        message = f"no range is stated for the symbol {show(symbol.name)}{sites}: it needs a size, or a range"
+        yield Problem(message, hint=f"`shapes: {{auto: {auto.limit}, {', '.join(sizes)}}}`")
 
 
 def _contradiction(group: Sequence[Symbol], fixed: Mapping[str, int]) -> Problem:

@@ -27,6 +27,8 @@ _SYMBOL = "torch.symbolic_int"
 _MARK = b"bind_symbolic_shape"
 #: What exporters call dims that have no name.
 _UNNAMED = re.compile(r"(unk__|dynamic_axes_|\?)\w*")
+#: What some call all of them, which are not equal for that.
+_UNKNOWN = re.compile(r"\?|-1|unk|unknown|none", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,6 @@ class SourceDims:
     """What a source says of the inputs of its functions."""
 
     functions: Mapping[str | None, Inputs] = field(default_factory=dict)  #: None: of the only function.
-    is_strict: bool = False  #: Whether the compiler relies on it; else sizes that differ are no error.
 
     def of(self, function: str, index: int, dim: int) -> SourceDim | None:
         """What it says of a dim of an input."""
@@ -69,7 +70,7 @@ def source_dims(path: Path, form: SourceFormat) -> SourceDims:
     try:
         with ir.parse_module(path.read_bytes()) as module:
             functions = [op for op in ir.walk(module) if op.name in ("func.func", "util.func")]
-            return SourceDims({ir.symbol(function): _of_torch(function) for function in functions}, is_strict=True)
+            return SourceDims({ir.symbol(function): _of_torch(function) for function in functions})
     except ir.NotIR:  # of a dialect that the compiler knows and its bindings do not
         return SourceDims()
 
@@ -110,9 +111,13 @@ def _of_onnx(path: Path) -> Inputs:
     weights = {initializer.name for initializer in graph.initializer}
     inputs = [value for value in graph.input if value.name not in weights]
     return {
-        index: [SourceDim(dim.dim_param) if dim.dim_param else None for dim in value.type.tensor_type.shape.dim]
+        index: [_of_dim_param(dim.dim_param) for dim in value.type.tensor_type.shape.dim]
         for index, value in enumerate(inputs)
     }
+
+
+def _of_dim_param(name: str) -> SourceDim | None:
+    return SourceDim(name) if name and not _UNKNOWN.fullmatch(name) else None
 
 
 def _of_torch(function: ir.Operation) -> Inputs:

@@ -35,9 +35,9 @@ def with_chosen_shapes(model: Model, source: Path, configured: Mapping[str, Path
 
 
 def check_shapes(model: Model, source: Path, configured: Path, compiler: str) -> None:
-    """Raises ModelError for shapes of a model that contradict what its source states and the compiler relies on."""
+    """Raises ModelError for shapes of a model that contradict what its source states of its sizes."""
     dims = source_dims(source, model.source.format)
-    if not dims.is_strict or not model.shapes:
+    if not any(dims.functions.values()) or not any(shape.symbols for shape in model.shapes):
         return
     with read_module(configured, compiler) as module:
         stated = statement(Program(module), model, dims)

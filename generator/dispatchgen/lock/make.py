@@ -18,6 +18,7 @@ from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.manifest.data_sections import FillSection, item_of, section_of
 from dispatchgen.manifest.fills import BindingFill, DataSettings, Fill
 from dispatchgen.manifest.names import did_you_mean, nearest, show, show_all
+from dispatchgen.manifest.size_range import format_range
 from dispatchgen.manifest.suite import Backend, Input, Model, Suite
 from dispatchgen.profile.schema import Profile
 
@@ -70,7 +71,8 @@ def settings_digest(model: Model, backend: Backend) -> str:
         "compile_flags": [*backend.compile_flags, *model.compile_flags.get(backend.id, ())],
     }
     if model.auto is not None:
-        data["auto"] = [model.auto.limit, sorted(model.auto.symbols.items())]
+        ranges = {name: format_range(sizes) for name, sizes in model.auto.ranges.items()}
+        data["auto"] = [model.auto.limit, sorted({**model.auto.symbols, **ranges}.items())]
     if model.profiles:
         data["profiles"] = [[each.file, each.label, each.top] for each in model.profiles]
     if model.data != DataSettings():

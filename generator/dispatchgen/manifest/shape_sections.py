@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from dispatchgen.manifest.fields import NotEmpty, Section, Text, by_kind
+from dispatchgen.manifest.fields import NotEmpty, Section, Text, by_kind, require
 from dispatchgen.manifest.inputs import MAX_SIZE
+from dispatchgen.manifest.size_range import parse_range, range_problem
 
 #: Most shapes that are chosen for a model.
 MAX_CHOSEN_SHAPES = 1000
@@ -16,6 +17,10 @@ Size = Annotated[int, Field(ge=0, le=MAX_SIZE)]
 SizeOrSizes = Annotated[
     Annotated[Size, Tag("number")] | Annotated[NotEmpty[Size], Tag("list")],
     by_kind(number="a size", list="a list of sizes"),
+]
+SizeOrRange = Annotated[
+    Annotated[int, Field(ge=1, le=MAX_SIZE), Tag("number")] | Annotated[str, require(range_problem), Tag("text")],
+    by_kind(number="a size", text="a range of sizes (1..64)"),
 ]
 
 
@@ -66,20 +71,28 @@ class AutoSection(Section):
         extra="allow",
         json_schema_extra={
             "additionalProperties": {
-                "description": "A size that is fixed. Symbols whose range the program does not state need one.",
-                "type": "integer",
-                "minimum": 1,
+                "description": "A size that is fixed, or a range (`1..64`, `16..512:+16`), within what the program "
+                "states. Symbols whose range the program does not state need one.",
+                "oneOf": [
+                    {"type": "integer", "minimum": 1},
+                    {"type": "string", "pattern": r"^ *\d+ *\.\. *\d+ *(: *\+ *\d+ *)?$"},
+                ],
             }
         },
     )
-    __pydantic_extra__: dict[str, Annotated[int, Field(ge=1, le=MAX_SIZE)]]
+    __pydantic_extra__: dict[str, SizeOrRange]
 
     auto: Annotated[int, Field(ge=1, le=MAX_CHOSEN_SHAPES)] = Field(description="How many shapes at most.")
 
     @property
     def sizes(self) -> dict[str, int]:
         """The fixed sizes by symbol."""
-        return self.__pydantic_extra__
+        return {symbol: size for symbol, size in self.__pydantic_extra__.items() if isinstance(size, int)}
+
+    @property
+    def ranges(self) -> dict[str, range]:
+        """The ranges by symbol."""
+        return {symbol: parse_range(text) for symbol, text in self.__pydantic_extra__.items() if isinstance(text, str)}
 
 
 class ProfileSection(Section):

@@ -76,14 +76,15 @@ class Expanded:
     ) -> None:
         sizes = section.sizes if isinstance(section, AutoSection) else {}
         if self.auto is not None:
+        ranges = section.ranges if isinstance(section, AutoSection) else {}
             self._problem(path, "shapes are chosen twice", "one `auto`, with a higher limit")
         if has_inputs and not symbols:
             self._problem(path, "the inputs have no symbol: there is no size to choose", "`inputs: [Bx64xf32]`")
-        for name in sizes:
+        for name in (*sizes, *ranges):
             if problem := _symbol_problem((*path, name), name, symbols if has_inputs else None):
                 self.problems.append(problem)
         limit = section.auto if isinstance(section, AutoSection) else DEFAULT_LIMIT
-        self.auto = AutoShapes(limit, dict(sizes))
+        self.auto = AutoShapes(limit, sizes, ranges)
 
     def _add_profile(self, path: Path_, section: ProfileSection) -> None:
         label = make_label(section.label or PurePosixPath(section.from_).stem)
@@ -130,7 +131,8 @@ def expand_shapes(section: Shapes, symbols: Sequence[str], *, has_inputs: bool =
 
 
 def _example(symbols: Sequence[str]) -> str:
-    return f"`shapes: {{{', '.join(f'{name}: 1' for name in symbols[:5])}}}`, or `shapes: auto`"
+    sizes, ranges = (", ".join(f"{name}: {each}" for name in symbols[:5]) for each in ("1", "1..64"))
+    return f"`shapes: {{{sizes}}}`, or `shapes: {{auto: 8, {ranges}}}`"
 
 
 def _symbol_problem(path: Path_, name: str, symbols: Sequence[str] | None) -> ShapeProblem | None:

@@ -87,6 +87,7 @@ class AutoShapes:
 
     limit: int  #: How many at most.
     symbols: Mapping[str, int] = field(default_factory=dict)  #: Sizes that are fixed.
+    ranges: Mapping[str, range] = field(default_factory=dict)  #: What sizes can be, besides what the program states.
 
 
 @dataclass(frozen=True)
