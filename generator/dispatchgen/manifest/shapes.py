@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Literal, TypeAlias
@@ -41,6 +41,7 @@ class Expanded:
     auto: AutoShapes | None = None
     profiles: list[ProfileShapes] = field(default_factory=list)  #: Their files as they are written.
     files: list[Path_] = field(default_factory=list)  #: Where these are written, below the key `shapes`.
+    overrides: Collection[str] = ()  #: Symbols that only the model's `overrides` have.
     problems: list[ShapeProblem] = field(default_factory=list)
     _labels: dict[str, Shape | None] = field(default_factory=dict)  #: What has a label; None: a profile.
     _total: int = 0
@@ -55,7 +56,7 @@ class Expanded:
             self._add_auto(path, item, symbols, has_inputs)
 
     def _add_sizes(self, path: Path_, section: ShapeSection, symbols: Sequence[str]) -> None:
-        found = list(_section_problems(path, section, symbols))
+        found = list(_section_problems(path, section, symbols, self.overrides))
         self.problems += found
         if found or self._total > MAX_SHAPES:
             return
@@ -75,8 +76,8 @@ class Expanded:
         self, path: Path_, section: AutoSection | Literal["auto"], symbols: Sequence[str], has_inputs: bool
     ) -> None:
         sizes = section.sizes if isinstance(section, AutoSection) else {}
-        if self.auto is not None:
         ranges = section.ranges if isinstance(section, AutoSection) else {}
+        if self.auto is not None:
             self._problem(path, "shapes are chosen twice", "one `auto`, with a higher limit")
         if has_inputs and not symbols:
             self._problem(path, "the inputs have no symbol: there is no size to choose", "`inputs: [Bx64xf32]`")
@@ -110,21 +111,24 @@ class Expanded:
         return f"{what} have the label {show(label)} (case does not count)"
 
 
-def expand_shapes(section: Shapes, symbols: Sequence[str], *, has_inputs: bool = True) -> Expanded:
+def expand_shapes(
+    section: Shapes, symbols: Sequence[str], *, has_inputs: bool = True, overrides: Collection[str] = ()
+) -> Expanded:
     """What a model's `shapes` describe, for its symbols in the order of their first appearance.
 
     Args:
       has_inputs: Whether the manifest has `inputs`; else the symbols are known when the lock is made.
+      overrides: Those that no input has, only the model's `overrides`.
     """
     items: list[tuple[Path_, _Item]] = (
         [((index,), item) for index, item in enumerate(section)] if isinstance(section, list) else [((), section)]
     )
-    result = Expanded()
+    result = Expanded(overrides=overrides)
     for path, item in items:
         result.add(path, item, symbols, has_inputs=has_inputs)
     if not items:
         if symbols:
-            missing = f"the inputs have {_symbols(symbols)} without a size"
+            missing = f"{_owners(symbols, overrides)} have {_symbols(symbols)} without a size"
             result.problems.append(ShapeProblem((), missing, _example(symbols)))
         result.shapes.append(Shape(STATIC))
     return result
@@ -146,7 +150,9 @@ def _symbol_problem(path: Path_, name: str, symbols: Sequence[str] | None) -> Sh
     return ShapeProblem(path, reason or f"no input has the symbol {show(name)}", hint, at_key=True)
 
 
-def _section_problems(path: Path_, section: ShapeSection, symbols: Sequence[str]) -> Iterator[ShapeProblem]:
+def _section_problems(
+    path: Path_, section: ShapeSection, symbols: Sequence[str], overrides: Collection[str]
+) -> Iterator[ShapeProblem]:
     zipped = section.zip or {}
     bound = {*section.sizes, *zipped}
     for name in section.sizes.keys() & zipped.keys():
@@ -156,7 +162,8 @@ def _section_problems(path: Path_, section: ShapeSection, symbols: Sequence[str]
             if problem := _symbol_problem((*prefix, name), name, symbols):
                 yield problem
     if missing := [name for name in symbols if name not in bound]:
-        yield ShapeProblem(path, f"no size for {_symbols(missing)}, which the inputs have", f"add `{missing[0]}: 1`")
+        message = f"no size for {_symbols(missing)}, which {_owners(missing, overrides)} have"
+        yield ShapeProblem(path, message, f"add `{missing[0]}: 1`")
     if section.zip is not None and not zipped:
         yield ShapeProblem((*path, "zip"), "at least one symbol is needed here")
     if len({len(sizes) for sizes in zipped.values()}) > 1:
@@ -165,6 +172,13 @@ def _section_problems(path: Path_, section: ShapeSection, symbols: Sequence[str]
     elif section.label is not None and _count(section) > 1:
         message = f"one label for {_count(section)} shapes: a label names a single shape"
         yield ShapeProblem((*path, "label"), message, "one entry per shape, or no label")
+
+
+def _owners(symbols: Sequence[str], overrides: Collection[str]) -> str:
+    """What has these symbols."""
+    in_inputs = any(symbol not in overrides for symbol in symbols)
+    in_overrides = any(symbol in overrides for symbol in symbols)
+    return " and ".join(["the inputs"] * in_inputs + ["`overrides`"] * in_overrides)
 
 
 def _symbols(names: Sequence[str]) -> str:
