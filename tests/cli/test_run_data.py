@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import support
@@ -21,8 +22,34 @@ models:
       - {type: BxSxi64, data: random}
       - {type: 1000x256xf32, data: {random: [-2, 2], seed: 3}}
     shapes: [{B: 1, S: 8}, {B: 2, S: 64}]
+  rows:
+    source: rows.mlir
+    inputs: [{type: Ixi64, data: random}, {type: Vx8xf32, data: {file: table.npy}}]
+    shapes: {I: 8, V: 10}
+  pair:
+    source: rows.mlir
+    inputs: ["2xi64=P Q", Wx8xf32]
+    shapes: [{P: 0, Q: 1, W: 10}, {P: 2, Q: 3, W: 12}]
 run: {min_time: 1x}
 """
+_ROWS = """\
+func.func @main(%ids: tensor<?xi64>, %table: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %size = tensor.dim %ids, %c0 : tensor<?xi64>
+  %empty = tensor.empty(%size) : tensor<?x8xf32>
+  %result = linalg.generic {
+      indexing_maps = [affine_map<(b, d) -> (b)>, affine_map<(b, d) -> (b, d)>],
+      iterator_types = ["parallel", "parallel"]} ins(%ids : tensor<?xi64>) outs(%empty : tensor<?x8xf32>) {
+  ^bb0(%id: i64, %out: f32):
+    %row = arith.index_cast %id : i64 to index
+    %column = linalg.index 1 : index
+    %value = tensor.extract %table[%row, %column] : tensor<?x8xf32>
+    linalg.yield %value : f32
+  } -> tensor<?x8xf32>
+  return %result : tensor<?x8xf32>
+}
+"""
+_UNFIT = "zeros (the data fit listed shapes only)"
 _HELD = ["input 1: random f32 from -2 to 2, seed 3", "input 0: random positions from 0 to 999, seed 0", "zeros"]
 
 
@@ -35,17 +62,41 @@ def run(folder: Path, *arguments: str) -> tuple[list[dict[str, Any]], str]:
     return calls, result.stdout
 
 
+def shapes(*sizes: str) -> list[str]:
+    return [text for each in sizes for text in ("--shape", each)]
+
+
 @pytest.mark.slow
 def test_results_say_what_buffers_held(models_dir: Path, tmp_path: Path) -> None:
     (tmp_path / "embed.mlir").write_bytes((models_dir / "embed.mlir").read_bytes())
+    (tmp_path / "rows.mlir").write_text(_ROWS)
+    np.save(tmp_path / "table.npy", np.ones((10, 8), "f4"))
     (tmp_path / "benchmarks.yaml").write_text(_MANIFEST)
-    listed, printed = run(tmp_path)
+    (*listed, rows, pair, _), printed = run(tmp_path)
     assert f"data: {_HELD[0]}; {_HELD[1]}; zeros elsewhere" in " ".join(printed.split())
     # A size that is not listed has the functions and the data of the build, and inputs of its own.
-    other, _ = run(tmp_path, "--shape", "B=1,S=30")
+    stale = tmp_path / ".dispatchgen/build/embed/cpu/sizes/B9_S9.flags"
+    stale.parent.mkdir()
+    stale.write_text("--function=main")
+    (*other, fewer, others), _ = run(tmp_path, *shapes("B=1,S=30", "I=6,V=4", "P=1,Q=2,W=5"))
     for call in (*listed, *other):
         assert call["fills"] == {"0": "random, seed 0", "1": "random from -2 to 2, seed 3"}
         assert call["whole_model"]["timing"] is not None
         assert [row["data"] for row in call["dispatches"]] == [_HELD]
         assert all(row["timing"] is not None for row in call["dispatches"])
     assert [call["symbols"] for call in other] == [{"B": 1, "S": 30}]
+    assert sorted(path.name for path in stale.parent.iterdir()) == [
+        "B1_S30.flags",
+        "B1_S30.input0.bin",
+        "B1_S30.input1.bin",
+    ]
+    # Positions are in bounds of the listed table, its file and the values of positions fit no other shape.
+    assert rows["dispatches"][0]["data"][:2] == ["input 1: table.npy", "input 0: random positions from 0 to 9, seed 0"]
+    assert fewer["dispatches"][0]["data"] == [_UNFIT, _UNFIT, "zeros"]
+    assert fewer["fills"] == {"0": "random, seed 0", "1": "zeros (table.npy: its shape is 10x8; 4x8 is needed)"}
+    assert pair["dispatches"][0]["data"][1] == "input 0: as given"
+    assert others["dispatches"][0]["data"] == ["zeros", _UNFIT, "zeros"]
+    assert all(call["whole_model"]["timing"] is not None for call in (rows, pair, fewer, others))
+    refused = support.run_cli("run", tmp_path, *shapes("P=1,Q=7,W=5"))
+    assert refused.code == 2
+    assert "input 0: element 1 is 7, the kernel needs positions from 0 to 4" in refused.stderr

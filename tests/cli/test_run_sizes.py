@@ -27,7 +27,20 @@ models:
   mlp: {source: mlp.mlir, inputs: [Bx64xf32, 64x128xf32, 128x32xf32], shapes: {B: [2, 9]}}
   ctrl: {source: ctrl.mlir, inputs: [Px64xf32, Qx64xf32, index=N], shapes: {P: 130, Q: 7, N: 3}}
   assume: {source: assume.mlir, inputs: [BxSx64xf32, 64x128xf32], shapes: {B: 8, S: 48}}
+  two: {source: two.mlir, inputs: {first: [Kx32xf32], second: [Kx32xf32]}, shapes: {K: 8}}
   datadep: {source: datadep.mlir, inputs: [64xf32, "2xi64=H W"], shapes: {H: 5, W: 11}}
+"""
+
+#: Both functions have the same dispatch, with the same sizes.
+_TWO = """
+func.func @first(%x: tensor<?x32xf32>) -> tensor<?x32xf32> {
+  %0 = arith.addf %x, %x : tensor<?x32xf32>
+  return %0 : tensor<?x32xf32>
+}
+func.func @second(%x: tensor<?x32xf32>) -> tensor<?x32xf32> {
+  %0 = arith.addf %x, %x : tensor<?x32xf32>
+  return %0 : tensor<?x32xf32>
+}
 """
 
 
@@ -55,11 +68,20 @@ def suite(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Suite:
     folder = tmp_path_factory.mktemp("suite")
     for name in ("mlp", "ctrl", "assume", "datadep"):
         shutil.copy(models_dir / f"{name}.mlir", folder)
+    (folder / "two.mlir").write_text(_TWO)
     (folder / "benchmarks.yaml").write_text(_MANIFEST)
     made = Suite(folder)
     result, data = made.run()
     assert result.code == 0, result.stderr
-    assert [call["call"] for call in data["calls"]] == ["B2", "B9", "P130_Q7_N3", "B8_S48", "H5_W11"]
+    assert [call["call"] for call in data["calls"]] == [
+        "B2",
+        "B9",
+        "P130_Q7_N3",
+        "B8_S48",
+        "first__K8",
+        "second__K8",
+        "H5_W11",
+    ]
     return made
 
 
@@ -113,6 +135,15 @@ def test_places_that_compute_other_sizes_have_functions_of_their_own(suite: Suit
         ("elementwise_broadcast_D_f32__P130_Q7_N3", 1, [192], None),
         ("matmul_Dx64x64_f32__P100_Q6_N2", 1, [100], "matmul_Dx64x64_f32__dims"),
         ("matmul_Dx64x64_f32__P100_Q6_N2_2", 1, [6], "matmul_Dx64x64_f32__dims_2"),
+    ]
+
+
+def test_each_entry_function_has_its_own(suite: Suite) -> None:
+    result, data = suite.run("--shape", "K=5")
+    assert result.code == 0, result.stderr
+    assert [(call["call"], [row["function"] for row in call["dispatches"]]) for call in data["calls"]] == [
+        ("first__K5", ["elementwise_D_f32__dims"]),
+        ("second__K5", ["elementwise_D_f32__dims_2"]),
     ]
 
 

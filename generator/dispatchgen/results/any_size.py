@@ -183,13 +183,13 @@ class _Matching:
         built = {each.name for each in dispatch.parameterized}
         known = self.any_size.get(dispatch.name)
         for each in known.functions if known is not None else ():
-            if each.name not in built:
+            if each.name not in built or each.function.entry != call.function:
                 continue
             try:
                 sizes = each.function.sizes(call.symbols)
             except ShapeError:
                 continue
-            if each.function.entry == call.function and sizes == sizes_of(benchmark):
+            if sizes == sizes_of(benchmark):
                 return each
         return None
 
