@@ -230,8 +230,10 @@ class Resolver(Checks):
         self, path: Path_, section: ModelSection, inputs: Mapping[str | None, tuple[Input, ...]]
     ) -> tuple[tuple[Shape, ...], AutoShapes | None, tuple[ProfileShapes, ...]]:
         every = [value for values in inputs.values() for value in values]
-        symbols = dict.fromkeys([*symbols_of(every), *self._override_symbols(path, section)])
-        found = expand_shapes(section.shapes, list(symbols), has_inputs=bool(inputs))
+        of_inputs = list(dict.fromkeys(symbols_of(every)))
+        overrides = [name for name in self._override_symbols(path, section) if name not in of_inputs]
+        symbols = list(dict.fromkeys([*of_inputs, *overrides]))
+        found = expand_shapes(section.shapes, symbols, has_inputs=bool(inputs), overrides=overrides)
         for problem in found.problems:
             self.add((*path, "shapes", *problem.path), problem.message, problem.hint, at_key=problem.at_key)
         # `dispatchgen capture` reads the manifest before it writes them.
