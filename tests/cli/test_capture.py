@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import struct
 from collections import Counter
@@ -24,9 +25,10 @@ from dispatchgen.iree.tools import find_tools
 from dispatchgen.lock.modules import Step, write_modules
 from dispatchgen.lock.store import read_lock
 from dispatchgen.manifest import load_suite
-from dispatchgen.profile.archive import Kept, RecordedBytes
+from dispatchgen.profile.archive import Kept, RecordedBytes, archive_path, write_with_data
 from dispatchgen.profile.schema import Profile
 from dispatchgen.profile.store import read_profile
+from profiled import dispatch, entry, profile
 from support import IreeTools, RunCli
 
 _MANIFEST = """\
@@ -100,17 +102,17 @@ def test_benchmarks_of_a_profile_do_what_was_recorded(
         map(_as_recorded, oracle.record(iree_tools, module, "main", _INPUTS[model], suite_dir / "first"))
     )
     found = Counter[object]()
-    for dispatch in read_lock(suite.lock_path(chosen)).backends["cpu"].dispatches:
+    for locked in read_lock(suite.lock_path(chosen)).backends["cpu"].dispatches:
         module = suite_dir / "one.vmfb"
         process.run(
-            [str(iree_tools.compile), str(suite_dir / "out" / f"{dispatch.name}.mlir"), "-o", str(module), *flags]
+            [str(iree_tools.compile), str(suite_dir / "out" / f"{locked.name}.mlir"), "-o", str(module), *flags]
         )
-        for benchmark in dispatch.benchmarks:
+        for benchmark in locked.benchmarks:
             (ran,) = oracle.record(iree_tools, module, benchmark.name, ["1"], suite_dir / "second")
             (count,) = benchmark.counts.values()
             assert count is not None
-            assert ran.export == dispatch.name, "its symbols are stable; the lock knows the program's"
-            found[_as_recorded(replace(ran, export=dispatch.export))] += count
+            assert ran.export == locked.name, "its symbols are stable; the lock knows the program's"
+            found[_as_recorded(replace(ran, export=locked.export))] += count
     assert found == expected
 
 
@@ -141,6 +143,27 @@ def _counts(profile: Profile) -> Counter[object]:
     return Counter(
         {(d.export, e.workload, e.constants, e.bindings): e.count for d in profile.dispatches for e in d.entries}
     )
+
+
+def test_data_of_several_profiles_merge(tmp_path: Path) -> None:
+    """Into one of them, too. What is wrong with any of them is told at once, and nothing is written."""
+    held = [b"ids", b"table"]
+    keys = [hashlib.sha256(data).hexdigest() for data in held]
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    for path, data in zip(paths, [(keys[0], None), (None, keys[1])], strict=True):
+        write_with_data(path, profile(dispatch(2, entry(4, 1, data))), dict(zip(keys, held, strict=True)))
+    CliRunner().invoke(merge_command, [*map(str, paths), "-o", str(paths[1])], catch_exceptions=False)
+    kept = Kept(paths[1], read_profile(paths[1]))
+    assert [kept[key] for key in keys] == held
+    for path in paths:
+        archive_path(path).unlink()
+    command = [*map(str, paths), "-o", str(tmp_path / "c.json")]
+    with pytest.raises(ProfileError) as caught:
+        CliRunner().invoke(merge_command, command, catch_exceptions=False, standalone_mode=False)
+    assert [problem.message for problem in caught.value.problems] == [
+        f"the bytes that {path.name} kept are not beside it" for path in paths
+    ]
+    assert sorted(tmp_path.iterdir()) == paths
 
 
 def test_shapes_of_the_manifest(suite_dir: Path) -> None:

@@ -28,17 +28,18 @@ def command(profiles: tuple[Path, ...], output: Path) -> None:
     check_output(output)
     check_given_once(profiles)
     problems: list[Problem] = []
-    found = []
+    found, archives = [], []
     for path in profiles:
         try:
-            found.append((path, read_profile(path)))
+            profile = read_profile(path)
+            found.append((path, profile))
+            archives.append(Kept(path, profile))
         except DispatchgenError as error:
             problems += error.problems
     if problems:
         raise ProfileError(*problems)
     notes = list(notes_of_equal(profiles))
     merged = merge_profiles(found)
-    archives = [Kept(path, profile) for path, profile in found]
     write_with_data(output, merged, {key: kept[key] for kept in archives for key in kept.keys})
     for note in notes:
         click.echo(f"note: {note}", err=True)
