@@ -29,6 +29,7 @@ _FILES = {
     "ids.npy": np.array([[3, 999, 0, 7]]),
     "wrong.npy": np.array([[3, 1000, 0, 7]]),
     "other.npy": np.array([3, 9, 0, 7]),
+    "table.npy": np.ones((1000, 256), "f4"),
 }
 
 
@@ -189,6 +190,16 @@ def test_what_was_recorded_is_held(program: Program) -> None:
         2 * ("zeros (no recording holds it)",) + ("zeros",),
     ]
     assert asked[0] == ("main_dispatch_0", "main_dispatch_0_elementwise_broadcast_Dx256_i64xf32", _TABLE)
+
+
+def test_functions_of_any_size_find_what_fits_all_sizes(program: Program) -> None:
+    """A file of a constant size, and positions in a table of a constant size."""
+    symbols = {"B": 1, "S": 4}
+    call = embed("a", 1, 4).model_copy(update={"symbols": symbols, "symbolic": ("BxSxi64", "1000x256xf32")})
+    data = plan(BindingFill("*", _TABLE, File("table.npy")), BindingFill("*", _IDS, Random()))
+    (dispatch,) = extract(program, [call], "cpu", data=data).lock.dispatches
+    held = ("table.npy", "random positions from 0 to 999, seed 0", "zeros")
+    assert [each.data for each in (*dispatch.benchmarks, *dispatch.parameterized)] == [held, held]
 
 
 @pytest.mark.parametrize("data", [DataSettings(Recorded()), DataSettings(Zeros(), (BindingFill("*", 1, Recorded()),))])

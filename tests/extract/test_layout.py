@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dispatchgen.buffers.contents import ZEROS, Content, Given
 from dispatchgen.extract.layout import layout_of
 from dispatchgen.extract.schema import Benchmark
+
+_GIVEN = Content(given=Given("a", "a", b"a"))
+_OF_SIZES = replace(_GIVEN, is_of_sizes=True)
 
 
 @given(data=st.data())
@@ -51,3 +56,29 @@ def test_each_benchmark_finds_its_contents(data: st.DataObject) -> None:
     for benchmark in benchmarks:
         places = zip(layout.offsets_of(benchmark), contents[benchmark.name], benchmark.bindings, strict=True)
         assert all(at[offset, content].length >= length for offset, content, length in places)
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "any_size", "regions"),
+    [
+        (_GIVEN, _GIVEN, True, [(_GIVEN, 600)]),
+        (_OF_SIZES, _OF_SIZES, True, [(_GIVEN, 600), (ZEROS, 600)]),
+        (_GIVEN, _OF_SIZES, True, [(_GIVEN, 600), (ZEROS, 600)]),
+        (_GIVEN, ZEROS, True, [(_GIVEN, 20), (ZEROS, 600)]),
+        (ZEROS, _GIVEN, True, [(ZEROS, 600), (_GIVEN, 600)]),
+        (_OF_SIZES, _OF_SIZES, False, [(_GIVEN, 600)]),
+        (ZEROS, _GIVEN, False, [(ZEROS, 20), (_GIVEN, 600)]),
+    ],
+)
+def test_functions_of_any_size_find_what_is_right_at_all(
+    small: Content, large: Content, any_size: bool, regions: list[tuple[Content, int]]
+) -> None:
+    benchmarks = [
+        Benchmark(name=name, workload=(), constants=(), bindings=(length,), counts={})
+        for name, length in (("small", 20), ("large", 600))
+    ]
+    layout = layout_of([False], benchmarks, {"small": [small], "large": [large]}, any_size=any_size)
+    assert [(region.content, region.length) for region in layout.regions] == regions
+    if any_size:
+        at = {region.offset: region.content for region in layout.regions}
+        assert at[layout.offsets[0]] == layout.contents[0] == (ZEROS if len(regions) > 1 else _GIVEN)

@@ -107,7 +107,7 @@ def test_damaged_headers(header: str, version: int, tmp_path: Path) -> None:
     text = header.encode()
     length = len(text).to_bytes(2 if version == 1 else 4, "little")
     (tmp_path / "a.npy").write_bytes(b"\x93NUMPY" + bytes([version, 0]) + length + text + bytes(16))
-    with pytest.raises(ValueError, match="^the file is damaged: "):
+    with pytest.raises(ValueError, match=r"^the file is damaged: "):
         read_npy(tmp_path / "a.npy")
 
 
