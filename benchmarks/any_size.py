@@ -2,7 +2,8 @@
 
 Both dispatch the same kernel with the same sizes; one has them as constants, the other computes them at each call. They
 are run in turns, so that the machine is in the same state for both. The ratio is that of CPU time: on a machine that
-does other work it is steadier than that of wall-clock time, which is printed too.
+does other work it is steadier than that of wall-clock time, which is printed too. Where a pair's ratio is too far from
+1, it exits with 1.
 
     python benchmarks/any_size.py [SUITE...] [--rounds N] [--seconds T] [--batch-size N]
 """
@@ -11,18 +12,22 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import platform
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+import dispatchgen
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.extract.schema import Call, Dispatch
 from dispatchgen.iree.tools import find_tools
@@ -31,6 +36,7 @@ from dispatchgen.manifest.suite import Device, RunSettings
 from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches, run_sized
 from dispatchgen.results.collect import read_index
 from dispatchgen.results.schema import Timing
+from hand_flow import cpu_name
 
 #: Their times are the same but for noise between these ratios.
 TARGET_RATIOS = (0.9, 1.1)
@@ -61,7 +67,13 @@ class Row:
 
     @property
     def ratio(self) -> float:
+        """Of CPU time: that of the function that takes sizes by that of the listed one."""
         return self.sized / self.listed
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the ratio is near enough to 1."""
+        return TARGET_RATIOS[0] <= self.ratio <= TARGET_RATIOS[1]
 
 
 def pairs(suite: Path) -> Iterator[Pair]:
@@ -111,18 +123,43 @@ def print_table(rows: Sequence[Row]) -> None:
     for column in ("benchmark", "batch", "listed, CPU", "with sizes, CPU", "ratio", "ratio of wall-clock time", ""):
         table.add_column(column)
     for row in rows:
-        near = TARGET_RATIOS[0] <= row.ratio <= TARGET_RATIOS[1]
         cells = [f"{row.listed * 1e6:.2f} us", f"{row.sized * 1e6:.2f} us", f"{row.ratio:.3f}", f"{row.wall_ratio:.3f}"]
-        table.add_row(row.name, str(row.batch_size), *cells, "ok" if near else "too far")
-    means = [
-        statistics.geometric_mean(values) for values in zip(*((row.ratio, row.wall_ratio) for row in rows), strict=True)
-    ]
-    table.add_row("geometric mean", "", "", "", *(f"{mean:.3f}" for mean in means), "")
+        table.add_row(row.name, str(row.batch_size), *cells, "ok" if row.is_near else "too far")
+    table.add_row("geometric mean", "", "", "", *(f"{mean:.3f}" for mean in means(rows)), "")
     Console(width=120).print(table)
 
 
+def means(rows: Sequence[Row]) -> tuple[float, float]:
+    """Geometric means of the ratios of CPU time and of wall-clock time."""
+    return (
+        statistics.geometric_mean(row.ratio for row in rows),
+        statistics.geometric_mean(row.wall_ratio for row in rows),
+    )
+
+
+def write_results(rows: Sequence[Row], raw: Sequence[dict[str, object]], seconds: float, path: Path) -> None:
+    """The figures, raw ones too, with what they were measured on."""
+    cpu, wall = means(rows)
+    result = {
+        "target_ratios": TARGET_RATIOS,
+        "machine": {"cpu": cpu_name(), "cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}"},
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("iree-base-compiler", "iree-base-runtime")},
+            "dispatchgen": dispatchgen.__version__,
+        },
+        "seconds": seconds,
+        "ratios": {"cpu": round(cpu, 3), "wall": round(wall, 3)},
+        "pairs": [
+            {**asdict(row), "ratio": round(row.ratio, 3), **of_row} for row, of_row in zip(rows, raw, strict=True)
+        ],
+    }
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
 def main() -> None:
-    """Builds the suites, runs the pairs, prints the table and keeps the raw figures."""
+    """Builds the suites, runs the pairs, prints the table and keeps the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     suites = [REPOSITORY / "samples" / name for name in ("mlp", "control_flow")]
     parser.add_argument("suites", nargs="*", type=Path, default=suites)
@@ -131,7 +168,8 @@ def main() -> None:
     parser.add_argument("--batch-size", type=int, default=16, help="dispatches per call, unless they take too long")
     arguments = parser.parse_args()
     program = find_tools().iree_benchmark_module
-    rows, raw = [], []
+    rows: list[Row] = []
+    raw: list[dict[str, object]] = []
     with tempfile.TemporaryDirectory() as folder:
         for index, suite in enumerate(arguments.suites):
             copy = Path(folder, str(index))
@@ -146,13 +184,14 @@ def main() -> None:
                 wall = [statistics.median(timing.seconds for timing in each) for each in timings]
                 rows.append(Row(pair.listed, settings.batch_size, cpu[0], cpu[1], wall[1] / wall[0]))
                 listed, sized = ([timing.model_dump() for timing in each] for each in timings)
-                raw.append({"benchmark": pair.listed, "listed": listed, "sized": sized})
+                raw.append({"rounds": {"listed": listed, "sized": sized}})
     if not rows:
         raise SystemExit("no dispatch has a function that takes sizes: nothing was measured")
     print_table(rows)
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps({"seconds": arguments.seconds, "pairs": raw}, indent=2) + "\n", encoding="utf-8")
-    print(f"raw figures: {RESULTS}")
+    write_results(rows, raw, arguments.seconds, RESULTS)
+    print(f"figures: {RESULTS}")
+    if far := [row.name for row in rows if not row.is_near]:
+        raise SystemExit(f"error: the ratio of {', '.join(far)} does not lie in {TARGET_RATIOS}")
 
 
 if __name__ == "__main__":
