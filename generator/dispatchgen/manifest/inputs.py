@@ -111,7 +111,7 @@ def data_problem(value: Input, symbols: Mapping[str, int]) -> str | None:
         allowed = "1 value" if value.dims is None or needed == 1 else f"{needed} values, or 1 for all elements,"
         return f"{show(format_input(value))} has {len(value.data)} values; {allowed} can be given"
     for item in value.data:
-        if isinstance(item, str) and (problem := _range_problem(symbols.get(item, 0), value.element)):
+        if isinstance(item, str) and (problem := range_problem(symbols.get(item, 0), value.element)):
             return problem
     return None
 
@@ -162,7 +162,7 @@ def _parse_value(value: str | int | float, element: str) -> int | float | str:
             raise ValueError(f"a value is too large for {element}") from None
     if not isinstance(number, int):
         raise ValueError(f"{number} is not a value of {element}: an integer or a symbol")
-    if problem := _range_problem(int(number), element):
+    if problem := range_problem(int(number), element):
         raise ValueError(problem)
     return int(number)
 
@@ -181,6 +181,7 @@ def _parse_token(token: str, is_float: bool) -> int | float | str:
     return token
 
 
-def _range_problem(number: int, element: str) -> str | None:
+def range_problem(number: int, element: str) -> str | None:
+    """Why an integer is no value of an element type; None: it is, or the type is of no integers."""
     least, largest = _INTEGERS.get(element, (number, number))
     return None if least <= number <= largest else f"{number} does not fit {element}: {least} to {largest}"

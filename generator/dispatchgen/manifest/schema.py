@@ -10,7 +10,8 @@ from pydantic import BeforeValidator, Field, PlainValidator, Tag, WithJsonSchema
 
 from dispatchgen.manifest.data_sections import WORDS, DataSection, FillSection, fill_of
 from dispatchgen.manifest.fields import CompileFlag, ImportFlag, NotEmpty, RunFlag, Section, Text, by_kind, require
-from dispatchgen.manifest.inputs import make_input, parse_input
+from dispatchgen.manifest.fills import Random
+from dispatchgen.manifest.inputs import make_input, parse_input, range_problem
 from dispatchgen.manifest.names import show
 from dispatchgen.manifest.shape_sections import Shapes, Size
 from dispatchgen.manifest.substitutions import SubstitutionSection
@@ -136,7 +137,12 @@ class TypedInput(Section):
                 raise ValueError("a scalar needs a number: only tensors are filled")
             if self.data == "recorded":
                 raise ValueError("`recorded` is for bindings, under the model's `data`")
-            return replace(result, fill=fill_of(self.data))
+            fill = fill_of(self.data)
+            limits = (fill.low, fill.high) if isinstance(fill, Random) else ()
+            for number in limits:
+                if isinstance(number, int) and (problem := range_problem(number, result.element)):
+                    raise ValueError(problem)
+            return replace(result, fill=fill)
         values = self.data if isinstance(self.data, list) or self.data is None else [self.data]
         return make_input(self.type, values)
 
