@@ -18,8 +18,8 @@ class ListedFunction(Data):
 
     name: str = Field(description="The function, which takes the batch size (i32) alone.")
     label: str = Field(
-        description="Its call, `<shape>` or `<function>__<shape>`, or the label of its profile; `_2`... for more sizes of "
-        "the same."
+        description="Its call, `<shape>` or `<function>__<shape>`, or the label of its profile; `_2`... for more sizes "
+        "of the same."
     )
     symbols: dict[str, int] = Field(description="The sizes that it is of, of the symbols that the dispatch depends on.")
 
