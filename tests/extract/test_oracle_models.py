@@ -85,8 +85,11 @@ def test_real_model(model: Model, configured: Configured, tmp_path: Path) -> Non
     ]
     with ir.read_module(module) as operation:
         found = extract(Program(operation), calls, "cpu", None).lock
-    assert not found.skipped
+    # The text angle classifier has a dispatch whose outputs are empty for small images.
+    assert {each.reason for each in found.skipped} <= {"its outputs have no elements"}
+    idle = {(each.export, call) for each in found.skipped for call in each.calls}
     assert len(found.dispatches) == model.executables
     for dispatch in found.dispatches:
         for name, counts in zip(names, ran, strict=True):
-            assert sum(each.counts.get(name) or 0 for each in dispatch.benchmarks) == counts[dispatch.export]
+            expected = 0 if (dispatch.export, name) in idle else counts[dispatch.export]
+            assert sum(each.counts.get(name) or 0 for each in dispatch.benchmarks) == expected

@@ -150,8 +150,8 @@ def test_functions_give_what_evaluation_gives(extracted: Extracted) -> None:
         for name, found in extracted.functions.items():
             if found.functions:
                 given = {each.function.sizes(sizes) for each in found.functions}
-                # A function is also of a place that does not run at these sizes.
-                assert {sizes_of(each) for each in ran[name]} <= given
+                # A function is also of a place that does not run, or has nothing to write, at these sizes.
+                assert {sizes_of(each) for each in ran.get(name, ())} <= given
                 assert len(given) <= len(found.functions)
 
 
