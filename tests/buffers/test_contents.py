@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dispatchgen.buffers import contents, encoding
-from dispatchgen.buffers.contents import ZEROS, Content, Given, Piece, check_given, filled
+from dispatchgen.buffers.contents import ZEROS, Content, Given, Piece, are_of_any_size, check_given, filled
 from dispatchgen.buffers.uses import UNKNOWN_BOUND
 from dispatchgen.manifest.fills import Random, Splat, Zeros
 
@@ -144,6 +144,20 @@ def test_positions_that_are_given_are_checked() -> None:
         message = f"element 1 is {wrong[1]}, the kernel needs positions from 0 to 9"
         with pytest.raises(ValueError, match=message):
             contents.check_given(np.array(wrong), _IDS[0])
+
+
+@pytest.mark.parametrize(
+    ("pieces", "unsized", "expected"),
+    [
+        (_FLOATS, _FLOATS, True),
+        (_IDS, _IDS, True),
+        (_IDS, [Piece(0, "i64", UNKNOWN_BOUND)], False),  # a table of that size
+        ([Piece(0, "i64", UNKNOWN_BOUND)], [Piece(0, "i64", UNKNOWN_BOUND)], False),
+        ([Piece(0, "f32"), Piece(64, "i64", 10)], [], False),  # an offset of that size
+    ],
+)
+def test_what_suits_all_sizes(pieces: list[Piece], unsized: list[Piece], expected: bool) -> None:
+    assert are_of_any_size(pieces, unsized) == expected
 
 
 def test_equal_contents_are_one_whatever_they_had_to_fit() -> None:

@@ -146,6 +146,16 @@ def filled(fill: Zeros | Splat | Random, pieces: Sequence[Piece], ordinal: int, 
     return Content(tuple(recipes), note=note)
 
 
+def are_of_any_size(pieces: Sequence[Piece], unsized: Sequence[Piece]) -> bool:
+    """Whether what suits pieces of a kernel suits them at all sizes.
+
+    Args:
+      pieces: What they are with the push constants of some sizes.
+      unsized: What is known of them without push constants.
+    """
+    return list(pieces) == list(unsized) and all(piece.bound != UNKNOWN_BOUND for piece in pieces)
+
+
 def check_given(numbers: Numbers, piece: Piece) -> None:
     """Raises ValueError, with a message for people, where integers are not in the bounds that a kernel needs."""
     if not piece.bound or not numbers.size:

@@ -10,9 +10,8 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 from dispatchgen.buffers import elements, uses
-from dispatchgen.buffers.contents import ZEROS, Content, Given, Piece, check_bytes, filled
+from dispatchgen.buffers.contents import ZEROS, Content, Given, Piece, are_of_any_size, check_bytes, filled
 from dispatchgen.buffers.encoding import Numbers, element_bits
-from dispatchgen.buffers.uses import UNKNOWN_BOUND
 from dispatchgen.errors import DataError, Place, Problem
 from dispatchgen.extract import inputs
 from dispatchgen.extract.inputs import ConcreteInput
@@ -196,14 +195,11 @@ class _Resolver:
         """A content that says whether it is right for the sizes of this benchmark alone."""
         if content.pattern == bytes(1):
             return content
-        constants = _constants(sizes_of(benchmark))
-        anywhere = self._pieces(dispatch, (), ordinal)
-        is_of_sizes = (
-            anywhere != self._pieces(dispatch, constants, ordinal)
-            or any(piece.bound == UNKNOWN_BOUND for piece in anywhere)
-            or (content.given is not None and elements.is_dynamic(dispatch.kernel, ordinal))
-        )
-        return replace(content, is_of_sizes=is_of_sizes)
+        pieces = self._pieces(dispatch, _constants(sizes_of(benchmark)), ordinal)
+        fits = are_of_any_size(pieces, self._pieces(dispatch, (), ordinal))
+        if content.given is not None and elements.is_dynamic(dispatch.kernel, ordinal):
+            fits = False
+        return replace(content, is_of_sizes=not fits)
 
     def _binding(
         self,
