@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,31 +24,14 @@ models:
       - {type: 1000x256xf32, data: {random: [-2, 2], seed: 3}}
     shapes: [{B: 1, S: 8}, {B: 2, S: 64}]
   rows:
-    source: rows.mlir
+    source: table.mlir
     inputs: [{type: Ixi64, data: random}, {type: Vx8xf32, data: {file: table.npy}}]
     shapes: {I: 8, V: 10}
   pair:
-    source: rows.mlir
+    source: table.mlir
     inputs: ["2xi64=P Q", Wx8xf32]
     shapes: [{P: 0, Q: 1, W: 10}, {P: 2, Q: 3, W: 12}]
 run: {min_time: 1x}
-"""
-_ROWS = """\
-func.func @main(%ids: tensor<?xi64>, %table: tensor<?x8xf32>) -> tensor<?x8xf32> {
-  %c0 = arith.constant 0 : index
-  %size = tensor.dim %ids, %c0 : tensor<?xi64>
-  %empty = tensor.empty(%size) : tensor<?x8xf32>
-  %result = linalg.generic {
-      indexing_maps = [affine_map<(b, d) -> (b)>, affine_map<(b, d) -> (b, d)>],
-      iterator_types = ["parallel", "parallel"]} ins(%ids : tensor<?xi64>) outs(%empty : tensor<?x8xf32>) {
-  ^bb0(%id: i64, %out: f32):
-    %row = arith.index_cast %id : i64 to index
-    %column = linalg.index 1 : index
-    %value = tensor.extract %table[%row, %column] : tensor<?x8xf32>
-    linalg.yield %value : f32
-  } -> tensor<?x8xf32>
-  return %result : tensor<?x8xf32>
-}
 """
 _UNFIT = "zeros (the data fit listed shapes only)"
 _HELD = ["input 1: random f32 from -2 to 2, seed 3", "input 0: random positions from 0 to 999, seed 0", "zeros"]
@@ -68,8 +52,8 @@ def shapes(*sizes: str) -> list[str]:
 
 @pytest.mark.slow
 def test_results_say_what_buffers_held(models_dir: Path, tmp_path: Path) -> None:
-    (tmp_path / "embed.mlir").write_bytes((models_dir / "embed.mlir").read_bytes())
-    (tmp_path / "rows.mlir").write_text(_ROWS)
+    for name in ("embed.mlir", "table.mlir"):
+        shutil.copy(models_dir / name, tmp_path)
     np.save(tmp_path / "table.npy", np.ones((10, 8), "f4"))
     (tmp_path / "benchmarks.yaml").write_text(_MANIFEST)
     (*listed, rows, pair, _), printed = run(tmp_path)

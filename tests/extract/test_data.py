@@ -239,25 +239,6 @@ def test_gathers_run(data: DataPlan, program: Program, configured: Configured, t
     assert run(configured, found, tmp_path) == [each.name for each in found.lock.dispatches[0].benchmarks]
 
 
-_GATHER = """\
-func.func @main(%ids: tensor<?xi64>, %table: tensor<?x8xf32>) -> tensor<?x8xf32> {
-  %c0 = arith.constant 0 : index
-  %size = tensor.dim %ids, %c0 : tensor<?xi64>
-  %empty = tensor.empty(%size) : tensor<?x8xf32>
-  %result = linalg.generic {
-      indexing_maps = [affine_map<(b, d) -> (b)>, affine_map<(b, d) -> (b, d)>],
-      iterator_types = ["parallel", "parallel"]} ins(%ids : tensor<?xi64>) outs(%empty : tensor<?x8xf32>) {
-  ^bb0(%id: i64, %out: f32):
-    %row = arith.index_cast %id : i64 to index
-    %column = linalg.index 1 : index
-    %value = tensor.extract %table[%row, %column] : tensor<?x8xf32>
-    linalg.yield %value : f32
-  } -> tensor<?x8xf32>
-  return %result : tensor<?x8xf32>
-}
-"""
-
-
 def check_other_sizes(program: Program, ids: int) -> None:
     """What functions of any size find of data that the only listed shape has: nothing that a smaller table lacks."""
     call = Call(
@@ -285,16 +266,14 @@ def check_other_sizes(program: Program, ids: int) -> None:
         assert [text for text in benchmark.data if "f32" in text] == [text for text in function.data if "f32" in text]
 
 
-def test_positions_are_bounded_by_the_shape(configured: Configured, tmp_path: Path) -> None:
+def test_positions_are_bounded_by_the_shape(configured: Configured, models_dir: Path, tmp_path: Path) -> None:
     """Where the gathered dim is dynamic, each shape has positions of its own, and a region of its own."""
-    source = tmp_path / "gather_of_any_size.mlir"
-    source.write_text(_GATHER)
     sizes = {"small": (40, 5), "same": (30, 5), "large": (300, 200)}
     calls = [
         Call(name=name, function="main", shape=name, symbols={}, inputs=(f"{ids}xi64", f"{rows}x8xf32"))
         for name, (ids, rows) in sizes.items()
     ]
-    with ir.read_module(configured.module(source)) as module:
+    with ir.read_module(configured.module(models_dir / "table.mlir")) as module:
         found = extract(Program(module), calls, "cpu", data=plan(default=Random()))
         (dispatch,) = found.lock.dispatches
         binding = next(i for i, text in enumerate(dispatch.benchmarks[0].data) if "positions" in text)

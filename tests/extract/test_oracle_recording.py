@@ -30,6 +30,7 @@ CALLS = [
     ("nonzero", "main", ["130xf32=1"]),
     ("resources", "main", ["128xf32", "8xf32"]),
     ("rows", "main", ["64xf32", "8xi32", "8xi32"]),
+    ("table", "main", ["7xi64", "10x8xf32"]),
     ("torchsym", "main", ["3x48x64xf32", "64x128xf32"]),
 ]
 
