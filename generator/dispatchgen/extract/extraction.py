@@ -244,7 +244,7 @@ def _dispatches(
     program: Program, found: Mapping[Key, Found], calls: Sequence[Call], previous: BackendDispatches | None
 ) -> Iterator[Dispatch]:
     static_calls = {INITIALIZER, *(call.name for call in calls if call.shape == STATIC)}
-    described = [(names.operation_of(each.export.name), content_of(each.export)) for each in found.values()]
+    described = [(names.operation_of(each.export.name), content_of(program, each.export)) for each in found.values()]
     old = {dispatch.name: dispatch for dispatch in previous.dispatches} if previous is not None else {}
     known = [names.Known(dispatch.name, dispatch.operation, dispatch.content) for dispatch in old.values()]
     # Results of calls and of dispatches share a folder.
@@ -265,9 +265,16 @@ def _dispatches(
         )
 
 
-def content_of(export: Export) -> str:
-    """SHA-256 of an executable as it is in a benchmark module, but for the dispatch's name."""
-    return hashlib.sha256(emit.executable_text(export, "executable", "dispatch").encode()).hexdigest()
+def content_of(program: Program, export: Export) -> str:
+    """SHA-256 of an executable as it is in a benchmark module, but for the dispatch's name.
+
+    Computed once for each export of a program: to print executables takes longer than to evaluate a call.
+    """
+    key = (export.executable, export.name)
+    if key not in program.contents:
+        text = emit.executable_text(export, "executable", "dispatch")
+        program.contents[key] = hashlib.sha256(text.encode()).hexdigest()
+    return program.contents[key]
 
 
 def _benchmarks(

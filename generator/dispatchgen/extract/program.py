@@ -44,6 +44,8 @@ class Program:
         self.initializers = [op for op in self.operations if op.name == "util.initializer"]
         self.globals = {ir.symbol(op): op for op in self.operations if op.name == "util.global"}
         self.exports = {(export.executable, export.name): export for export in self._find_exports()}
+        #: By executable and export, what `extraction.content_of` has computed so far.
+        self.contents: dict[tuple[str, str], str] = {}
 
     def _find_exports(self) -> Iterator[Export]:
         for executable in self.operations:

@@ -192,7 +192,7 @@ class _Reader:
             executable=export.executable,
             export=export.name,
             operation=operation_of(export.name),
-            content=content_of(export),
+            content=content_of(self.compiled.program, export),
             entries=add_up(self._entry(export, *each, seen) for each, seen in sizes.items()),
         )
 

@@ -28,7 +28,7 @@ class Pairs:
 
 def codes_of(program: Program) -> dict[_Key, tuple[str, str]]:
     """What the dispatches of a program are."""
-    return {key: (operation_of(export.name), content_of(export)) for key, export in program.exports.items()}
+    return {key: (operation_of(export.name), content_of(program, export)) for key, export in program.exports.items()}
 
 
 def locked_codes(program: Program, locked: Iterable[Dispatch]) -> Codes:

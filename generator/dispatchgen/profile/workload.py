@@ -15,6 +15,7 @@ from dispatchgen.extract.interface import interface_of
 from dispatchgen.extract.program import Export, Program
 from dispatchgen.extract.values import HostValue, Unknown
 from dispatchgen.iree import ir
+from dispatchgen.iree.executable import function_of
 
 _ORDINAL = "iree_tensor_ext.dispatch.workload.ordinal"
 _CONSTANT = "hal.interface.constant.load"
@@ -34,7 +35,10 @@ class Workloads:
         if interface is None:
             return Unknown("no place in the program dispatches it, or not all in the same way")
         self._constants = constants
-        ordinals = {ir.integer(op.attributes["ordinal"]): op for op in ir.walk(_kernel(export), _ORDINAL)}
+        ordinals = {
+            ir.integer(op.attributes["ordinal"]): op
+            for op in ir.walk(function_of(export.executable_op, export.name), _ORDINAL)
+        }
         workload: list[int] = []
         frame: Frame = {}
         for ordinal, constant in enumerate(interface.workload):
@@ -71,11 +75,3 @@ class Workloads:
 
 def _identity(evaluator: Evaluator, op: Op, frame: Frame) -> Sequence[HostValue]:  # noqa: ARG001
     return [frame[op.operands[0]]]
-
-
-def _kernel(export: Export) -> ir.Operation:
-    """The function that an export runs; the whole executable where there is none of its name."""
-    functions = [
-        op for op in ir.walk(export.executable_op) if op.name.endswith(".func") and "sym_name" in op.attributes
-    ]
-    return next((op for op in functions if ir.symbol(op) == export.name), export.executable_op)

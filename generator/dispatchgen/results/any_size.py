@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from dispatchgen.buildtree.layout import BuildTree
@@ -94,8 +95,9 @@ def at_sizes(model: Model, lock: Lock, dispatches: BackendDispatches, tree: Buil
         found = extraction.lock
         run = [call for call in lock.calls if call.is_run]
         matching = _Matching(model, run, calls, any_size(program, run, dispatches.dispatches))
+        built = {(each.executable, each.export): each for each in dispatches.dispatches}
         for dispatch in found.dispatches:
-            matching.add(dispatch, dispatches.dispatches)
+            matching.add(dispatch, built.get((dispatch.executable, dispatch.export)))
     problems = [*matching.problems, *_unfit_values(calls, extraction.held)]
     if problems:
         raise ModelError(*dict.fromkeys(problems))
@@ -142,10 +144,8 @@ class _Matching:
     skipped: list[Skipped] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
-    def add(self, dispatch: Dispatch, built: Sequence[Dispatch]) -> None:
-        """Adds a dispatch with its benchmarks at the calls."""
-        key = (dispatch.executable, dispatch.export)
-        there = next((each for each in built if (each.executable, each.export) == key), None)
+    def add(self, dispatch: Dispatch, there: Dispatch | None) -> None:
+        """Adds a dispatch with its benchmarks at the calls; `there`: as the build has it."""
         if there is None:
             self._skip(dispatch, dispatch.benchmarks, "it does not run at any listed shape: there is no module of it")
             return
@@ -174,7 +174,7 @@ class _Matching:
             known.append(benchmark.model_copy(update=update))
             self.sized[name] = SizedBenchmark(built.name, tuple(call.symbols[symbol] for symbol in built.symbols))
 
-    @property
+    @cached_property
     def _names(self) -> set[str]:
         return {call.name for call in self.calls}
 

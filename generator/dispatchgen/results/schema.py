@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from dispatchgen.extract.schema import Data
 
 #: Version of the format that this dispatchgen writes.
 RESULTS_VERSION = 1
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Timing(_Data):
+class Timing(Data):
     """How long one run of a function takes."""
 
     seconds: float = Field(description="Wall-clock time of one run. With several repetitions: their median.")
@@ -27,7 +25,7 @@ class Timing(_Data):
     iterations: int = Field(description="Runs that were timed in each repetition.")
 
 
-class Host(_Data):
+class Host(Data):
     """The machine, as Google Benchmark reports it."""
 
     name: str
@@ -38,7 +36,7 @@ class Host(_Data):
     load_avg: tuple[float, ...] = Field(default=(), description="Load average before the first benchmark.")
 
 
-class Settings(_Data):
+class Settings(Data):
     """How the benchmarks were timed."""
 
     min_time: str | None = Field(description="`--benchmark_min_time=`; null: the benchmark library's own.")
@@ -49,7 +47,7 @@ class Settings(_Data):
     )
 
 
-class DeviceUsed(_Data):
+class DeviceUsed(Data):
     """The device of a run."""
 
     id: str = Field(description="Key of the device in the manifest.")
@@ -57,7 +55,7 @@ class DeviceUsed(_Data):
     run_flags: tuple[str, ...]
 
 
-class DispatchResult(_Data):
+class DispatchResult(Data):
     """A dispatch at one workload, in one call of the model."""
 
     name: str = Field(description="Stable name of the dispatch.")
@@ -88,7 +86,7 @@ class DispatchResult(_Data):
     )
 
 
-class SkippedDispatch(_Data):
+class SkippedDispatch(Data):
     """A dispatch that has no benchmark at this call, or whose count is not known."""
 
     executable: str = Field(description="IREE's symbol of the executable.")
@@ -97,14 +95,14 @@ class SkippedDispatch(_Data):
     reason: str
 
 
-class WholeModel(_Data):
+class WholeModel(Data):
     """The model itself, called with `inputs` of the call (zeros where they give no data)."""
 
     timing: Timing | None
     failure: str | None = None
 
 
-class Agreement(_Data):
+class Agreement(Data):
     """What a substitute computes beside what the compiler's own kernel does, on the same seeded data."""
 
     tolerance: float = Field(description="Largest difference that is no disagreement.")
@@ -116,7 +114,7 @@ class Agreement(_Data):
     note: str | None = Field(default=None, description="What makes the comparison say little.")
 
 
-class SubstitutedDispatch(_Data):
+class SubstitutedDispatch(Data):
     """A substitute at one workload, beside the kernel that it replaces."""
 
     name: str = Field(description="Stable name of the dispatch.")
@@ -148,7 +146,7 @@ class SubstitutedDispatch(_Data):
     failure: str | None = Field(description="Why it was not measured.")
 
 
-class SubstitutionResult(_Data):
+class SubstitutionResult(Data):
     """A substitution, or a combination of some, at one call of a model."""
 
     name: str = Field(description="Name in the manifest.")
@@ -170,7 +168,7 @@ class SubstitutionResult(_Data):
     )
 
 
-class OmittedSizes(_Data):
+class OmittedSizes(Data):
     """Sizes of a dispatch that a profile holds and that have no benchmark, because others are more frequent."""
 
     name: str = Field(description="Stable name of the dispatch.")
@@ -179,7 +177,7 @@ class OmittedSizes(_Data):
     covered: int = Field(description="How often it ran with the sizes that have a benchmark.")
 
 
-class Coverage(_Data):
+class Coverage(Data):
     """How many of the dispatches that a call runs were measured."""
 
     dispatches: int
@@ -189,7 +187,7 @@ class Coverage(_Data):
     left_out: int = Field(default=0, description="Not asked for.")
 
 
-class CallResult(_Data):
+class CallResult(Data):
     """One call of a model (an entry function at one shape) on one backend and device."""
 
     model: str = Field(description="Id of the model.")
@@ -243,7 +241,7 @@ class CallResult(_Data):
 Cause = Literal["absent-device", "compile-only", "build-failed"]
 
 
-class NotRun(_Data):
+class NotRun(Data):
     """A model on a backend and, unless null, a device, of which nothing was run."""
 
     model: str = Field(description="Id of the model.")
@@ -260,7 +258,7 @@ class NotRun(_Data):
     )
 
 
-class BuildFailure(_Data):
+class BuildFailure(Data):
     """A step of the build that failed."""
 
     step: str = Field(
@@ -274,7 +272,7 @@ class BuildFailure(_Data):
     reason: str = Field(description="Why, for people: the first errors of the command.")
 
 
-class Results(_Data):
+class Results(Data):
     """The whole file."""
 
     version: int = Field(default=RESULTS_VERSION, description="Version of this format.")

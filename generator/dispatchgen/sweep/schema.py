@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from dispatchgen.extract.schema import Data
 from dispatchgen.results.schema import DeviceUsed, Host, Settings, Timing
 
 #: Version of the format that this dispatchgen writes.
 SWEEP_VERSION = 1
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Point(_Data):
+class Point(Data):
     """A dispatch at one size."""
 
     symbols: dict[str, int] = Field(description="Value of each symbol in the input shapes.")
@@ -51,14 +48,14 @@ class Point(_Data):
         return self.workgroups is not None and 0 in self.workgroups
 
 
-class LeftOut(_Data):
+class LeftOut(Data):
     """A point at which nothing was run."""
 
     symbols: dict[str, int] = Field(description="Value of each symbol in the input shapes.")
     reason: str
 
 
-class Curve(_Data):
+class Curve(Data):
     """A dispatch at all points."""
 
     dispatch: str = Field(description="Stable name of the dispatch.")
@@ -74,7 +71,7 @@ class Curve(_Data):
     failure: str | None = Field(default=None, description="Why nothing of it could be run.")
 
 
-class Sweep(_Data):
+class Sweep(Data):
     """The whole file."""
 
     version: int = Field(default=SWEEP_VERSION, description="Version of this format.")
