@@ -83,6 +83,22 @@ class ProfileError(DispatchgenError):
     """A profile or a recording cannot be read, or is not of the model that it is used for."""
 
 
+class ResultsError(DispatchgenError):
+    """A result file cannot be read, or does not belong to what is done with it."""
+
+
+class ComparisonError(DispatchgenError):
+    """Results cannot be compared."""
+
+
+class BaselineError(DispatchgenError):
+    """A baseline does not exist or cannot be used."""
+
+
+class HistoryError(DispatchgenError):
+    """A history does not exist or cannot be used."""
+
+
 class ToolError(DispatchgenError):
     """A program that dispatchgen needs is missing, too old, failed, crashed or ran past its time limit."""
 

@@ -1,4 +1,4 @@
-"""The results of a run as data: what `dispatchgen run --json` writes. Format version 1; all times are in seconds."""
+"""The results of a run as data: what `dispatchgen run --json` writes. Format version 2; all times are in seconds."""
 
 from __future__ import annotations
 
@@ -9,26 +9,40 @@ from pydantic import Field
 from dispatchgen.extract.schema import Data
 
 #: Version of the format that this dispatchgen writes.
-RESULTS_VERSION = 1
+RESULTS_VERSION = 2
 
 
 class Timing(Data):
-    """How long one run of a function takes."""
+    """How long one run of a function takes.
 
-    seconds: float = Field(description="Wall-clock time of one run. With several repetitions: their median.")
-    cpu_seconds: float = Field(
-        description="CPU time of one run, of all threads of the process. With several repetitions: their median."
+    The machine is now and then slower than it could be, never faster: of each round the fastest repetition counts. Of the
+    rounds, which are processes of their own, the middle half counts: `seconds` is the interquartile mean of their logarithms.
+    """
+
+    seconds: float = Field(description="Wall-clock time of one run.")
+    cpu_seconds: float = Field(description="CPU time of one run, of all threads of the process.")
+    low: float | None = Field(
+        default=None, description="Lower end of the 95 % confidence interval of `seconds`; null: too few rounds."
     )
-    repetitions: tuple[float, ...] = Field(
-        description="Wall-clock time of one run, in seconds, as each repetition measured it."
+    high: float | None = Field(default=None, description="Its upper end.")
+    noise: float | None = Field(
+        default=None,
+        description="How much one round differs from another: standard deviation, robust, of the logarithms of the "
+        "rounds' times. 0.02 is 2 %. Null: too few rounds.",
     )
-    iterations: int = Field(description="Runs that were timed in each repetition.")
+    rounds: tuple[int, ...] = Field(description="Number of each round that measured it, from 0.")
+    at: tuple[float, ...] = Field(description="When each of them started, in seconds since the run did.")
+    real: tuple[tuple[float, ...], ...] = Field(
+        description="By round: wall-clock time of one run, in seconds, as each repetition measured it."
+    )
+    cpu: tuple[tuple[float, ...], ...] = Field(description="By round: the same in CPU time.")
+    iterations: int = Field(description="Calls that were timed in each repetition of the last round.")
+    batch_size: int = Field(default=1, description="Runs of a dispatch per call; times are per run all the same.")
 
 
 class Host(Data):
-    """The machine, as Google Benchmark reports it."""
+    """What Google Benchmark reports of the machine."""
 
-    name: str
     cpus: int
     mhz_per_cpu: int
     cpu_scaling_enabled: bool | None = None
@@ -36,14 +50,84 @@ class Host(Data):
     load_avg: tuple[float, ...] = Field(default=(), description="Load average before the first benchmark.")
 
 
+class Cpu(Data):
+    """The processor."""
+
+    model: str = Field(description="Its name, as the system has it.")
+    architecture: str = Field(description="`x86_64`, `aarch64`, ...")
+    features: tuple[str, ...] = Field(description="Instruction sets and the like, sorted.")
+    cores: int = Field(description="Processors that the system uses.")
+    threads_per_core: int | None = Field(default=None, description="Null: not told.")
+    governor: str | None = Field(default=None, description="Of frequency scaling; null: not readable.")
+    boost: bool | None = Field(
+        default=None, description="Whether it may exceed its base frequency; null: not readable."
+    )
+
+
+class DeviceFound(Data):
+    """A device that benchmarks ran on, as its driver tells of it."""
+
+    id: str = Field(description="Key of the device in the manifest.")
+    driver: str = Field(description="IREE's driver: `local-sync`, `vulkan`, ...")
+    name: str | None = Field(description="What the driver calls it; null: nothing.")
+    driver_version: str | None = Field(default=None, description="Null: not told.")
+
+
+class Machine(Data):
+    """What times depend on besides the programs: results of different machines are not compared."""
+
+    cpu: Cpu
+    memory_bytes: int
+    system: str = Field(
+        description="Operating system and the release of its kernel, without the patch level: `Linux 6.1`."
+    )
+    virtual_machine: str | None = Field(description="`kvm`, `vmware`, ...; null: none, as far as can be told.")
+    container: str | None = Field(description="`docker`, `podman`, ...; null: none, as far as can be told.")
+    devices: tuple[DeviceFound, ...]
+
+
+class Software(Data):
+    """What is measured, and by what."""
+
+    compiler: str = Field(description="Version text of iree-compile.")
+    runtime: str | None = Field(
+        description="Version of the wheel that iree-benchmark-module is from; null: not from a wheel."
+    )
+    dispatchgen: str = Field(description="Version of dispatchgen.")
+    python: str
+    kernel: str = Field(description="Release of the system's kernel.")
+    flags: dict[str, str] = Field(description="SHA-256 of the compile flags, by `<model>/<backend>`.")
+    commit: str | None = Field(description="Of the repository that the manifest is in; null: none.")
+    dirty: bool | None = Field(description="Whether files of it were edited and not committed; null: no repository.")
+
+
+class Environment(Data):
+    """Where and with what it was measured."""
+
+    machine: Machine
+    software: Software
+    host: Host | None = Field(description="Null where nothing was measured.")
+    host_name: str | None = Field(default=None, description="Only where it was asked for.")
+    pinned: tuple[int, ...] = Field(default=(), description="Processors that benchmarks were kept on; empty: any.")
+    uncontrolled: tuple[str, ...] = Field(
+        default=(), description="In words, what may have changed times and was not controlled."
+    )
+
+
 class Settings(Data):
     """How the benchmarks were timed."""
 
     min_time: str | None = Field(description="`--benchmark_min_time=`; null: the benchmark library's own.")
-    repetitions: int
-    batch_size: int = Field(
-        description="Runs of a dispatch per call of its benchmark function; times are per run all the same. "
-        "Whole models are always called once at a time."
+    repetitions: int = Field(description="In each round.")
+    batch_size: int | Literal["auto"] = Field(
+        description="Runs of a dispatch per call of its benchmark function; `auto`: as many as make what the call itself "
+        "costs small. Whole models are always called once at a time."
+    )
+    rounds: int = Field(default=1, description="Rounds that everything is measured in, unless the budget is spent.")
+    precision: float | None = Field(
+        default=None,
+        description="A benchmark is measured in further rounds until the half of its confidence interval is this small, "
+        "relative. Null: no further rounds.",
     )
 
 
@@ -53,6 +137,17 @@ class DeviceUsed(Data):
     id: str = Field(description="Key of the device in the manifest.")
     uri: str = Field(description="Value of `--device=`.")
     run_flags: tuple[str, ...]
+
+
+class Compiled(Data):
+    """What compiling a module took, and what came out."""
+
+    seconds: float | None = Field(
+        description="How long the compiler ran, when the module was last compiled. Null: not known."
+    )
+    peak_bytes: int | None = Field(description="The most memory that it had. Null: not known.")
+    size: int = Field(description="Bytes of the `.vmfb`.")
+    sha256: str = Field(description="SHA-256 of the `.vmfb`.")
 
 
 class DispatchResult(Data):
@@ -79,6 +174,14 @@ class DispatchResult(Data):
         description="`total_seconds` by the whole model's own time, or by `sum_seconds` where that was not measured."
     )
     failure: str | None = Field(default=None, description="Why it was not measured.")
+    cold: Timing | None = Field(
+        default=None,
+        description="The same as `timing` where each run finds its buffers in no cache. Null: not measured.",
+    )
+    overhead_seconds: float | None = Field(
+        default=None, description="What one call costs besides its runs: host time. Null: not measured."
+    )
+    compiled: Compiled | None = Field(default=None, description="Null: there is no module.")
     function: str | None = Field(
         default=None,
         description="The function of the module that was called with `symbols` of the call; null: the one that "
@@ -100,6 +203,7 @@ class WholeModel(Data):
 
     timing: Timing | None
     failure: str | None = None
+    compiled: Compiled | None = Field(default=None, description="Null: there is no module.")
 
 
 class Agreement(Data):
@@ -144,12 +248,14 @@ class SubstitutedDispatch(Data):
         description="Null: the manifest asks for no check, or the substitute was not run."
     )
     failure: str | None = Field(description="Why it was not measured.")
+    compiled: Compiled | None = Field(default=None, description="Null: there is no module.")
 
 
 class SubstitutionResult(Data):
     """A substitution, or a combination of some, at one call of a model."""
 
     name: str = Field(description="Name in the manifest.")
+    id: str = Field(description="Its id: the name with `_` for what is no letter, digit or `_`.")
     members: tuple[str, ...] = Field(description="Ids of the substitutions of a combination; empty: a substitution.")
     acting: tuple[str, ...] = Field(
         description="Ids of the substitutions that replace something that this call runs, or loading the model: of a "
@@ -272,18 +378,49 @@ class BuildFailure(Data):
     reason: str = Field(description="Why, for people: the first errors of the command.")
 
 
+class BuildStep(Data):
+    """A step of the build that came out."""
+
+    step: str = Field(description="As in `build_failures`.")
+    model: str = Field(description="Id of the model.")
+    backend: str | None = Field(description="Id of the backend; null: all of the model's.")
+    dispatch: str | None = Field(description="Stable name; null with `compile`: the whole model.")
+    substitution: str | None = Field(default=None, description="Id of the substitution or combination.")
+    seconds: float | None = Field(description="How long it ran when it last did. Null: not known.")
+    peak_bytes: int | None = Field(description="The most memory that its processes had. Null: not known.")
+
+
+class Shard(Data):
+    """A part of a suite."""
+
+    index: int = Field(description="From 1.")
+    count: int
+
+
+class Measuring(Data):
+    """How the run went."""
+
+    budget_seconds: float | None = Field(default=None, description="Null: none.")
+    spent_seconds: float = Field(default=0.0, description="What was spent on measuring, in all of its parts.")
+    rounds: int = Field(default=0, description="Rounds that were begun.")
+    shard: Shard | None = Field(default=None, description="The part that was measured. Null: all.")
+    merged: int = Field(default=1, description="Of how many result files this is made.")
+
+
 class Results(Data):
     """The whole file."""
 
     version: int = Field(default=RESULTS_VERSION, description="Version of this format.")
-    dispatchgen: str = Field(description="Version of dispatchgen.")
-    compiler: str = Field(description="Version text of iree-compile.")
-    runtime: str | None = Field(
-        description="Version of the wheel that iree-benchmark-module is from; null: not from a wheel."
+    id: str = Field(description="Of this run: random.")
+    session: str = Field(
+        description="Of what was measured at once: results with the same were taken in turns, round by round."
     )
     started: str = Field(description="When the first benchmark started, ISO 8601, UTC.")
-    host: Host | None = Field(description="Null where nothing was measured.")
+    finished: str | None = Field(description="When the last ended. Null: the run was interrupted.")
+    environment: Environment
+    measuring: Measuring = Field(default=Measuring())
     buffers: str = Field(default="zeros", description="What buffers held where `data` of a dispatch is empty.")
     calls: tuple[CallResult, ...] = Field(description="What was run.")
-    not_run: tuple[NotRun, ...] = Field(description="What was not run at all.")
-    build_failures: tuple[BuildFailure, ...] = Field(description="Steps of the build that failed.")
+    not_run: tuple[NotRun, ...] = Field(default=(), description="What was not run at all.")
+    build_failures: tuple[BuildFailure, ...] = Field(default=(), description="Steps of the build that failed.")
+    build: tuple[BuildStep, ...] = Field(default=(), description="Steps of the build that came out.")

@@ -1,0 +1,1 @@
+"""Results that are kept in the repository to be compared with."""

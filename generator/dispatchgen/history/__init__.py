@@ -1,0 +1,1 @@
+"""Results over time, in an SQLite file."""

@@ -1,0 +1,220 @@
+"""Reading what comparisons, baselines, histories and reports need of results: a few of the keys, at little memory.
+
+`schema.py` has the whole format; what is not named here is skipped while the file is parsed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import msgspec
+
+
+class Timing(msgspec.Struct, frozen=True, gc=False):
+    """`schema.Timing`."""
+
+    seconds: float
+    cpu_seconds: float
+    low: float | None = None
+    high: float | None = None
+    noise: float | None = None
+    rounds: tuple[int, ...] = ()
+    real: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def fastest(self) -> list[float]:
+        """Wall-clock time in seconds, by round: of each the fastest repetition."""
+        return [min(repetitions) for repetitions in self.real]
+
+
+class Compiled(msgspec.Struct, frozen=True, gc=False):
+    """`schema.Compiled`."""
+
+    size: int
+    sha256: str
+    seconds: float | None = None
+    peak_bytes: int | None = None
+
+
+class Dispatch(msgspec.Struct, frozen=True, gc=False):
+    """`schema.DispatchResult`."""
+
+    name: str
+    benchmark: str
+    operation: str
+    executable: str
+    export: str
+    content: str
+    workload: tuple[int, ...]
+    constants: tuple[tuple[str, int], ...]
+    bindings: tuple[int, ...]
+    count: int | None
+    data: tuple[str, ...] = ()
+    timing: Timing | None = None
+    cold: Timing | None = None
+    total_seconds: float | None = None
+    share: float | None = None
+    failure: str | None = None
+    overhead_seconds: float | None = None
+    compiled: Compiled | None = None
+
+
+class WholeModel(msgspec.Struct, frozen=True):
+    """`schema.WholeModel`."""
+
+    timing: Timing | None = None
+    failure: str | None = None
+    compiled: Compiled | None = None
+
+
+class Substituted(msgspec.Struct, frozen=True):
+    """`schema.SubstitutedDispatch`."""
+
+    name: str
+    benchmark: str
+    operation: str
+    kind: str
+    file: str
+    count: int | None
+    sha256: str | None = None
+    same: str | None = None
+    original: Timing | None = None
+    timing: Timing | None = None
+    ratio: float | None = None
+    failure: str | None = None
+    compiled: Compiled | None = None
+
+
+class Substitution(msgspec.Struct, frozen=True):
+    """`schema.SubstitutionResult`."""
+
+    name: str
+    id: str
+    members: tuple[str, ...]
+    dispatches: tuple[Substituted, ...]
+    whole_model: WholeModel
+    same: bool
+    ratio: float | None = None
+
+
+class Skipped(msgspec.Struct, frozen=True):
+    """`schema.SkippedDispatch`."""
+
+    executable: str
+    export: str
+    operation: str
+    reason: str
+
+
+class Coverage(msgspec.Struct, frozen=True):
+    """`schema.Coverage`."""
+
+    dispatches: int
+    measured: int
+    skipped: int
+    failed: int
+    left_out: int = 0
+
+
+class Device(msgspec.Struct, frozen=True):
+    """`schema.DeviceUsed`."""
+
+    id: str
+    uri: str
+    run_flags: tuple[str, ...] = ()
+
+
+class Call(msgspec.Struct, frozen=True):
+    """`schema.CallResult`."""
+
+    model: str
+    backend: str
+    device: Device
+    call: str
+    function: str
+    shape: str
+    symbols: dict[str, int]
+    settings: dict[str, object]
+    dispatches: tuple[Dispatch, ...]
+    initializers: tuple[Dispatch, ...]
+    skipped: tuple[Skipped, ...]
+    uncounted: tuple[Skipped, ...]
+    whole_model: WholeModel
+    coverage: Coverage
+    overrides: dict[str, int] = {}
+    sum_seconds: float | None = None
+    sum_by_model: float | None = None
+    substitutions: tuple[Substitution, ...] = ()
+
+
+class Results(msgspec.Struct, frozen=True):
+    """`schema.Results`. The environment is small: `schema.Environment` has it, from `environment`."""
+
+    version: int
+    id: str
+    session: str
+    started: str
+    finished: str | None
+    environment: msgspec.Raw
+    measuring: dict[str, object]
+    calls: tuple[Call, ...]
+    not_run: tuple[dict[str, object], ...] = ()
+    build_failures: tuple[dict[str, object], ...] = ()
+    build: tuple[dict[str, object], ...] = ()
+
+
+class Key(NamedTuple):
+    """What a row is known by, from run to run."""
+
+    model: str
+    backend: str
+    device: str
+    call: str
+    kind: str  #: `dispatch`, `initializer` or `model`.
+    benchmark: str  #: Of a whole model: empty.
+    variant: str  #: Id of a substitution or combination; empty: the compiler's own.
+    caches: str  #: `warm` or `cold`.
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was measured, or was to be, under one key."""
+
+    __slots__ = ("call", "compiled", "count", "dispatch", "failure", "key", "timing")
+
+    key: Key
+    call: Call
+    timing: Timing | None
+    failure: str | None
+    count: int | None  #: Per call; of a whole model 1.
+    dispatch: Dispatch | None  #: None: a whole model.
+    compiled: Compiled | None
+
+
+def rows(results: Results) -> Iterator[Row]:
+    """All rows, in the order of the file. A substitute that is the compiler's own code has none."""
+    for call in results.calls:
+        where = (call.model, call.backend, call.device.id, call.call)
+        found = {each.benchmark: each for each in (*call.initializers, *call.dispatches)}
+        for kind, dispatches in (("dispatch", call.dispatches), ("initializer", call.initializers)):
+            for each in dispatches:
+                key = Key(*where, kind, each.benchmark, "", "warm")
+                yield Row(key, call, each.timing, each.failure, each.count, each, each.compiled)
+                if each.cold is not None:
+                    yield Row(key._replace(caches="cold"), call, each.cold, None, each.count, each, each.compiled)
+        if call.function:
+            whole = call.whole_model
+            key = Key(*where, "model", "", "", "warm")
+            yield Row(key, call, whole.timing, whole.failure, 1, None, whole.compiled)
+        for variant in call.substitutions:
+            for other in variant.dispatches:
+                if other.same is None:
+                    key = Key(*where, "dispatch", other.benchmark, variant.id, "warm")
+                    original = found.get(other.benchmark)
+                    yield Row(key, call, other.timing, other.failure, other.count, original, other.compiled)
+            whole = variant.whole_model
+            if whole.timing is not None or whole.failure is not None:
+                key = Key(*where, "model", "", variant.id, "warm")
+                yield Row(key, call, whole.timing, whole.failure, 1, None, whole.compiled)
