@@ -1,0 +1,107 @@
+"""What was measured: samples of processes, put together by what they measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from dispatchgen.results.estimate import estimate
+from dispatchgen.results.schema import Host, Timing
+from dispatchgen.results.task import Outcome, Sample, Target
+
+
+class Measurable(Protocol):
+    """What is known of a task, also where it can be run no more: of a journal."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def target(self) -> Target: ...
+    @property
+    def benchmarks(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True)
+class Record:
+    """A process that has ended."""
+
+    task: str  #: Id of the task.
+    round: int | None  #: From 0. None: a pilot, which finds the batch size; what it measured counts for nothing else.
+    at: float  #: When it started, in seconds since the run did.
+    spent: float  #: What had been spent on measuring when it ended, in seconds, in all parts of the run.
+    batch_size: int
+    benchmarks: tuple[str, ...]  #: Those that it was to measure.
+    outcome: Outcome
+
+
+class RoundSample(NamedTuple):
+    """What a round measured of one benchmark."""
+
+    round: int
+    at: float  #: When the process started, in seconds since the run did.
+    batch_size: int
+    sample: Sample
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of one benchmark of one target."""
+
+    samples: tuple[RoundSample, ...] = ()  #: By round.
+    #: Why it was not measured, or not to the end: then there are `samples` all the same. What failed in one round is
+    #: not measured in later ones.
+    failure: str | None = None
+    overhead: float | None = None  #: What a call costs besides its runs, in seconds. None: not measured.
+
+    @property
+    def fastest(self) -> list[float]:
+        """Wall-clock time of one run in seconds, by round: of each the fastest repetition."""
+        return [min(each.sample.real) for each in self.samples]
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """What was measured of some tasks."""
+
+    measured: Mapping[tuple[Target, str], Measured] = field(default_factory=dict)  #: Each benchmark of each task.
+    host: Host | None = None
+    absent: Mapping[tuple[str, str], str] = field(default_factory=dict)  #: (backend, device) -> why it is not there.
+    spent_seconds: float = 0.0
+    rounds: int = 0  #: Rounds that were begun.
+
+    def of(self, target: Target, benchmark: str) -> Measured:
+        """What was measured of a benchmark. Raises KeyError for one that no task has."""
+        return self.measured[target, benchmark]
+
+
+def timing_of(measured: Measured) -> Timing | None:
+    """The timing that the rounds make; None: there are none."""
+    if not measured.samples:
+        return None
+    samples = [each.sample for each in measured.samples]
+    found = estimate(measured.fastest)
+    return Timing(
+        seconds=found.seconds,
+        cpu_seconds=estimate([min(each.cpu) for each in samples]).seconds,
+        low=found.low,
+        high=found.high,
+        noise=found.noise,
+        rounds=tuple(each.round for each in measured.samples),
+        at=tuple(each.at for each in measured.samples),
+        real=tuple(each.real for each in samples),
+        cpu=tuple(each.cpu for each in samples),
+        iterations=samples[-1].iterations,
+        batch_size=measured.samples[-1].batch_size,
+    )
+
+
+def measurements_of(tasks: Iterable[Measurable], records: Iterable[Record], missing: str) -> Measurements:
+    """Puts together what processes measured.
+
+    Args:
+      tasks: All that were to be measured.
+      records: Of processes that ended, in any order; those of other tasks are left out.
+      missing: Why a benchmark that has neither a sample nor a failure was not measured.
+    """
+    raise NotImplementedError
