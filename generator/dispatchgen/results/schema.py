@@ -268,10 +268,12 @@ class SubstitutionResult(Data):
     same: bool = Field(
         description="Whether the whole model is the compiler's own, byte for byte. Then it is not timed."
     )
-    ratio: float | None = Field(
-        description="Time of this whole model by that of the original; null also where it replaces only what runs when "
-        "the model is loaded."
+    timed: bool = Field(
+        default=True,
+        description="Whether it replaces something that the call itself runs. If not, only loading the model takes "
+        "another time, and there is no `ratio`.",
     )
+    ratio: float | None = Field(description="Time of this whole model by that of the original.")
 
 
 class OmittedSizes(Data):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from dispatchgen.results.schema import Host
+from dispatchgen.results.schema import Host, Settings
 
 
 class Target(NamedTuple):
@@ -18,6 +18,7 @@ class Target(NamedTuple):
     kind: Literal["dispatch", "model"]
     variant: str = ""  #: Id of a substitution or combination; empty: the compiler's own.
     caches: Literal["warm", "cold"] = "warm"
+    build: str = ""  #: Which of the builds that are measured in turns; empty: the first.
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ class Task:
     #: Names of rows: of benchmarks (also where functions have another name), of a whole model its call.
     benchmarks: tuple[str, ...]
     sha256: str  #: Of the module.
-    batch_size: int | Literal["auto"]
+    batch_size: int | Literal["auto"]  #: Of whole models 1, whatever the settings say.
+    settings: Settings  #: How its model is timed: rounds, precision, `min_time`.
     #: Runs the process for some of the benchmarks with a batch size.
     run: Callable[[Sequence[str], int], Outcome]
     #: Rounds that it is measured in, unless the budget is spent.
