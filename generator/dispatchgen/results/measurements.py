@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from dispatchgen.results.estimate import estimate
 from dispatchgen.results.schema import Host, Timing
 from dispatchgen.results.task import Outcome, Sample, Target
-
-
-class Measurable(Protocol):
-    """What is known of a task, also where it can be run no more: of a journal."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def target(self) -> Target: ...
-    @property
-    def benchmarks(self) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True)
@@ -94,14 +83,3 @@ def timing_of(measured: Measured) -> Timing | None:
         iterations=samples[-1].iterations,
         batch_size=measured.samples[-1].batch_size,
     )
-
-
-def measurements_of(tasks: Iterable[Measurable], records: Iterable[Record], missing: str) -> Measurements:
-    """Puts together what processes measured.
-
-    Args:
-      tasks: All that were to be measured.
-      records: Of processes that ended, in any order; those of other tasks are left out.
-      missing: Why a benchmark that has neither a sample nor a failure was not measured.
-    """
-    raise NotImplementedError

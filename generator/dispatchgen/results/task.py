@@ -55,9 +55,5 @@ class Task:
     settings: Settings  #: How its model is timed: rounds, precision, `min_time`.
     #: Runs the process for some of the benchmarks with a batch size.
     run: Callable[[Sequence[str], int], Outcome]
-    #: Rounds that it is measured in, unless the budget is spent.
-    rounds: int = 10
-    #: In further rounds until half of each confidence interval is this small, relative. None: as the policy says.
-    precision: float | None = None
-    #: How long a call may take that a batch makes longer, in seconds: the minimum time of a repetition.
-    longest_call: float = 0.01
+    #: Processors that it is kept on; None: any.
+    cpus: frozenset[int] | None = None
