@@ -1,0 +1,156 @@
+"""What can be told of each pair of rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from dispatchgen.comparison.match import Pair
+from dispatchgen.comparison.options import Options
+from dispatchgen.comparison.presence import Missing, present, same_code
+from dispatchgen.comparison.schema import Between, Criteria, Row, Verdict
+from dispatchgen.comparison.statistics import (
+    Floats,
+    Means,
+    adjusted,
+    difference,
+    scale_around_zero,
+    trimmed_means,
+)
+from dispatchgen.results.estimate import FEWEST
+from dispatchgen.results.lean import Timing
+
+#: Fewest rows of the same code, or rows at all, that what runs differ by is estimated from.
+FEWEST_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Rows with verdicts, and by what they were made."""
+
+    rows: tuple[Row, ...]
+    criteria: Criteria
+    together: float  #: By what the rows that runs are compared by moved together, as a ratio.
+
+
+@dataclass(frozen=True)
+class _Tested:
+    """The pairs that both results have enough rounds of; arrays are by pair."""
+
+    indices: Sequence[int]
+    logs: Means  #: Logarithms of NEW by BASE.
+    low: Floats
+    high: Floats
+    p: Floats  #: Adjusted.
+    floor: Floats  #: Of the logarithms: by the relative or the absolute floor, whichever is more.
+    same_code: npt.NDArray[np.bool_]
+
+
+def judge(pairs: Sequence[Pair], missing: Missing, options: Options, *, paired: bool) -> Judged:
+    """A row with its verdict for each pair.
+
+    Args:
+      missing: Why what is only in BASE is not in NEW.
+      paired: Whether both were measured at once: then rounds with the same number are compared.
+    """
+    tested = _test(pairs, options, paired=paired)
+    between, criteria, together = _between(pairs, tested, options, paired=paired)
+    threshold = np.maximum(tested.floor, criteria.beyond * between)
+    rows = [present(pair, missing, options) for pair in pairs]
+    for place, index in enumerate(tested.indices):
+        rows[index] = _told(rows[index], tested, place, threshold[place], options.alpha)
+    return Judged(tuple(rows), criteria, together)
+
+
+def _test(pairs: Sequence[Pair], options: Options, *, paired: bool) -> _Tested:
+    indices: list[int] = []
+    olds: list[list[float]] = []
+    news: list[list[float]] = []
+    shortest: list[float] = []
+    same: list[bool] = []
+    for index, pair in enumerate(pairs):
+        if pair.base is None or pair.new is None or pair.base.timing is None or pair.new.timing is None:
+            continue
+        old, new = _rounds(pair.base.timing, pair.new.timing, paired=paired)
+        if min(len(old), len(new)) >= FEWEST and min(*old, *new) > 0:
+            indices.append(index)
+            olds.append(old)
+            news.append(new)
+            shortest.append(min(pair.base.timing.seconds, pair.new.timing.seconds))
+            same.append(bool(same_code(pair)))
+    sides = [[[math.log(time) for time in rounds] for rounds in side] for side in (olds, news)]
+    if paired:
+        logs = trimmed_means([[n - o for o, n in zip(*both, strict=True)] for both in zip(*sides, strict=True)])
+    else:
+        logs = difference(*map(trimmed_means, sides))
+    low, high = logs.interval()
+    floor = np.log1p(np.maximum(options.floor, options.absolute_floor / np.array(shortest)))
+    return _Tested(indices, logs, low, high, adjusted(logs.p_values()), floor, np.array(same, dtype=np.bool_))
+
+
+def _rounds(base: Timing, new: Timing, *, paired: bool) -> tuple[list[float], list[float]]:
+    """Time of each round that is compared."""
+    if not paired:
+        return base.fastest, new.fastest
+    old = dict(zip(base.rounds, base.fastest, strict=True))
+    both = [(old[number], time) for number, time in zip(new.rounds, new.fastest, strict=True) if number in old]
+    return [each for each, _ in both], [each for _, each in both]
+
+
+def _between(
+    pairs: Sequence[Pair], tested: _Tested, options: Options, *, paired: bool
+) -> tuple[Floats, Criteria, float]:
+    """By what the same code differs between the runs, by pair: standard deviation of the logarithm; 0: not known."""
+    logs = tested.logs.mean
+    same = logs[tested.same_code]
+    scale: float | None = None
+    source: Between = "unknown"
+    moved = logs[:0]
+    if paired:
+        source = "at-once"
+    elif len(same) >= FEWEST_ROWS:
+        scale, source, moved = scale_around_zero(same), "same-code", same
+    elif len(logs) >= FEWEST_ROWS:
+        scale, source, moved = scale_around_zero(logs), "all", logs
+    between = np.full(len(logs), scale or 0.0)
+    known = 0
+    for place, index in enumerate(tested.indices):
+        noise = options.noise.get(pairs[index].either.key)
+        if noise is not None:
+            between[place] = noise * math.sqrt(2)  # of two runs, each with that deviation
+            known += 1
+    if known and known == len(logs):
+        scale, source, moved = None, "repeated", logs[:0]
+    criteria = Criteria(options.floor, options.absolute_floor, options.alpha, scale, source)
+    return between, criteria, math.exp(float(np.median(moved))) if len(moved) else 1.0
+
+
+def _told(row: Row, tested: _Tested, place: int, threshold: float, alpha: float) -> Row:
+    """The row of a tested pair."""
+    log, low, high = (float(each[place]) for each in (tested.logs.mean, tested.low, tested.high))
+    p, floor = float(tested.p[place]), float(tested.floor[place])
+    verdict: Verdict = "noisy"
+    reason = None
+    if p < alpha and abs(log) >= threshold:
+        verdict = "slower" if log > 0 else "faster"
+        if row.same_code:
+            reason = "the code is the same: the machine or the runtime differs"
+    elif -floor <= low and high <= floor:
+        verdict = "same"
+    elif p < alpha and abs(log) >= floor:
+        reason = f"runs of the same code may differ by {math.expm1(threshold):.1%}"
+    return msgspec.structs.replace(
+        row,
+        verdict=verdict,
+        reason=reason,
+        ratio=math.exp(log),
+        low=math.exp(low),
+        high=math.exp(high),
+        p=p,
+        threshold=math.expm1(threshold),
+    )

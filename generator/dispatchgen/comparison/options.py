@@ -1,0 +1,26 @@
+"""What a comparison can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from dispatchgen.results.lean import Key
+
+
+def _no_limit(_: Key) -> float | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Options:
+    """How results are compared."""
+
+    floor: float = 0.02  #: Smallest difference that counts, relative to the shorter time.
+    absolute_floor: float = 100e-9  #: The same in seconds.
+    alpha: float = 0.05  #: Part of what is called faster or slower that may be so by chance.
+    #: What is known of runs of the same code: standard deviation, of the logarithm, of a row's time from run to run.
+    noise: Mapping[Key, float] = field(default_factory=dict)
+    #: How much slower a row may get, relative; None: no limit of its own; infinite: the row makes no check fail.
+    limits: Callable[[Key], float | None] = _no_limit
+    force: bool = False  #: Whether results of different machines are compared all the same.

@@ -1,0 +1,106 @@
+"""Names, changes and sentences, as all outputs show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dispatchgen.comparison.schema import VERDICTS, Comparison, Criteria, Row, Verdict
+from dispatchgen.results.text import NOTHING
+
+#: How people are told of verdicts.
+WORDS: dict[Verdict, str] = {
+    "slower": "slower",
+    "faster": "faster",
+    "failed": "failed",
+    "failing": "still failing",
+    "fixed": "fixed",
+    "gone": "gone",
+    "new": "new",
+    "noisy": "too noisy to say",
+    "same": "same",
+}
+
+
+def benchmark_of(row: Row) -> str:
+    """The benchmark within its call: its name, with the substitution and the caches where they are not the usual."""
+    name = row.benchmark if row.kind != "model" else "whole model"
+    parts = [row.variant and f"with {row.variant}", row.caches if row.caches != "warm" else ""]
+    return ", ".join([name, *filter(None, parts)])
+
+
+def call_of(row: Row) -> str:
+    """The call: model, backend, device and call."""
+    return f"{row.model} on {row.backend}, {row.device}, {row.call}"
+
+
+def name_of(row: Row) -> str:
+    """The benchmark with its call."""
+    return f"{call_of(row)}: {benchmark_of(row)}"
+
+
+def format_change(ratio: float | None) -> str:
+    """A ratio as a change in percent: `+10.2 %`; as a factor where it is more than twice or less than half."""
+    if ratio is None:
+        return NOTHING
+    if ratio >= 2 or ratio <= 0.5:
+        return f"{ratio:.3g}x"
+    return f"{(ratio - 1) * 100:+.1f} %"
+
+
+def format_interval(low: float | None, high: float | None) -> str:
+    """A confidence interval of a ratio, as changes."""
+    return NOTHING if low is None or high is None else f"{format_change(low)} to {format_change(high)}"
+
+
+def remark(row: Row) -> str:
+    """What there is to say of a row besides its numbers; may be empty."""
+    parts = [row.renamed_from and f"was {row.renamed_from}", row.reason, "ignored" if row.ignored else ""]
+    if row.limit is not None and row.verdict == "slower":
+        parts.append(f"its limit is {format_change(1 + row.limit)}")
+    return "; ".join(filter(None, parts))
+
+
+def counted(comparison: Comparison) -> str:
+    """Number of rows by verdict, those that there are: `2 slower, 98 same`."""
+    found = [f"{comparison.counts[verdict]} {WORDS[verdict]}" for verdict in VERDICTS if comparison.counts[verdict]]
+    return ", ".join(found) or "no benchmarks"
+
+
+def attention_first(rows: Sequence[Row]) -> list[Row]:
+    """Rows by verdict, those that call for attention first; then by how much they changed."""
+    order = {verdict: index for index, verdict in enumerate(VERDICTS)}
+    return sorted(rows, key=lambda row: (order[row.verdict], -max(row.ratio or 1.0, 1 / (row.ratio or 1.0))))
+
+
+def criteria(comparison: Comparison) -> str:
+    """When a row is called faster or slower, in a sentence."""
+    found = comparison.criteria
+    conditions = [
+        f"the difference is at least {found.floor:.2g} of the time".replace(
+            f"{found.floor:.2g} of the time", f"{found.floor * 100:.3g} %"
+        ),
+        f"and {found.absolute_floor * 1e9:.3g} ns",
+        f"p < {found.alpha:g} after correction for {sum(row.p is not None for row in comparison.rows)} benchmarks",
+    ]
+    between = _between(found)
+    return f"called faster or slower where {', '.join([*conditions, *([between] if between else [])])}"
+
+
+def _between(found: Criteria) -> str:
+    if found.between_from == "repeated":
+        return f"and it is above {found.beyond:g} times what repeated runs of each differ by"
+    if found.between is None:
+        return ""
+    what = "the same code differs" if found.between_from == "same-code" else "benchmarks on the whole differ"
+    return f"and it is above {found.beyond * found.between * 100:.2g} %: {found.beyond:g} times what {what} by"
+
+
+def told(comparison: Comparison) -> Iterator[str]:
+    """Notes and differences, a line each."""
+    yield from comparison.notes
+    for title, texts in (
+        ("machine", comparison.differences.machine),
+        ("software", comparison.differences.software),
+        ("measuring", comparison.differences.measuring),
+    ):
+        yield from (f"{title} differs: {text}" for text in texts)
