@@ -23,9 +23,12 @@ from dispatchgen.manifest.suite import Suite
 from dispatchgen.observer import Observer
 from dispatchgen.ownership import check_build_folder
 from dispatchgen.render.cmake import render_cmake
-from dispatchgen.results.collect import Programs, add_sizes, collect
-from dispatchgen.results.plan import Plan, with_calls
-from dispatchgen.results.schema import BuildFailure, Results
+from dispatchgen.results.environment import Measured, read_environment
+from dispatchgen.results.pin import Pin, processors_for
+from dispatchgen.results.plan import Plan, add_sizes, with_calls
+from dispatchgen.results.prepare import Programs, prepare
+from dispatchgen.results.run import RunOptions, run
+from dispatchgen.results.schema import BuildFailure, Environment, Results
 from dispatchgen.selection.variants import all_variants, narrow, only
 
 #: Aggregate target of all suites that the generated CMakeLists.txt holds.
@@ -41,6 +44,9 @@ class Options:
     timeout: float = 600.0  #: Seconds for each process, and for the build without progress.
     iree_host_bin_dir: Path | None = None
     run_settings: Mapping[str, Any] | None = None  #: Fields of RunSettings that replace the manifest's.
+    measuring: RunOptions = RunOptions()
+    pin: Pin = "auto"  #: Which processors benchmarks are kept on.
+    with_host_name: bool = False  #: Whether results have the host's name.
     #: The only substitutions and combinations to build and run, beside their originals; none: everything.
     substitutions: Sequence[str] = ()
 
@@ -85,8 +91,8 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
             report = _build(programs, suite, plan, tree, options, observer)
             state = state_after(programs, tree, report, locks, variants)
             plan = add_sizes(plan, tree, state)
-            with observer.stage("running") as show:
-                results = collect(plan, _runner(tools, options.timeout), tree, state, show)
+            prepared = prepare(plan, _programs(tools, options), tree, state, _environment(timed, tools, options))
+            (results,) = run([prepared], options.measuring, observer)
     except DispatchgenError as error:
         raise_all([*([DispatchgenError(*problems)] if problems else []), error])
         raise
@@ -160,6 +166,7 @@ def _build(
     definitions = [f"DISPATCHGEN_PACKAGE_DIR={suite.root.absolute()}", f"Python3_EXECUTABLE={sys.executable}"]
     # A file that was replaced by an older one (cp -p, mv, tar) is another input too.
     definitions.append("DISPATCHGEN_HASH_INPUTS=ON")
+    definitions.append("DISPATCHGEN_RECORD_STEPS=ON")
     host_bin_dir = explicit_folder(options.iree_host_bin_dir)
     if host_bin_dir is not None:
         definitions.append(f"IREE_HOST_BIN_DIR={host_bin_dir.absolute()}")
@@ -189,15 +196,18 @@ def _targets(plan: Plan, tree: BuildTree) -> list[str]:
     return [output.relative_to(tree.binary_dir).as_posix() for output in outputs]
 
 
-def _runner(tools: Tools, timeout: float) -> Programs:
+def _programs(tools: Tools, options: Options) -> Programs:
     """What runs the benchmarks."""
-    return Programs(
-        iree_benchmark_module=tools.iree_benchmark_module,
-        iree_run_module=tools.iree_run_module,
-        compiler_version=tools.compiler_version,
-        runtime_version=program_version(tools.iree_benchmark_module),
-        timeout=timeout,
-    )
+    return Programs(tools.iree_benchmark_module, tools.iree_run_module, options.timeout, options.pin)
+
+
+def _environment(suite: Suite, tools: Tools, options: Options) -> Environment:
+    """Where and with what it is measured."""
+    runtime = program_version(tools.iree_benchmark_module)
+    programs = Measured(tools.iree_benchmark_module, tools.compiler_version, runtime)
+    uris = {device.uri for backend in suite.backends for device in backend.devices}
+    pinned = {processor for uri in uris for processor in processors_for(options.pin, uri) or ()}
+    return read_environment(suite, programs, pinned=sorted(pinned), with_host_name=options.with_host_name)
 
 
 def _build_failures(report: BuildReport, unlocked: Mapping[str, Sequence[Problem]]) -> Iterator[BuildFailure]:

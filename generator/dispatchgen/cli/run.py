@@ -85,7 +85,7 @@ def command(
     selected = select_devices(select(whole, models, backends, preset, shapes), devices)
     if substitutions and any(model.sizes for model in selected.models):
         raise click.UsageError("--substitution: substitutes run at listed shapes only; give labels with --shape.")
-    options = Options(build_dir, jobs, timeout, iree_host_bin_dir, settings, substitutions)
+    options = Options(build_dir, jobs, timeout, iree_host_bin_dir, settings, substitutions=substitutions)
     outcome = run_job(whole, selected, options, ConsoleObserver(Console(stderr=True)))
     _print(outcome.results, json)
     if outcome.problems:

@@ -31,7 +31,6 @@ from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.fills import DataSettings
 from dispatchgen.manifest.inputs import parse_input
 from dispatchgen.manifest.suite import Input, Model
-from dispatchgen.results.schema import CallResult
 
 
 @dataclass(frozen=True)
@@ -57,19 +56,12 @@ class AtSizes:
         """The flag file of a call; None: it is listed, and the build has one."""
         return self.folder / f"{call.name}.flags" if call in self.calls else None
 
-    def described(self, result: CallResult) -> CallResult:
-        """The result of a call that says which functions that take sizes were called, and what inputs held."""
-        dispatches = tuple(
-            each.model_copy(update={"function": self.sized[each.benchmark].function})
-            if each.benchmark in self.sized
-            else each
-            for each in result.dispatches
-        )
-        fills = {
-            index: f"zeros ({self.unfit[result.call, index]})" if (result.call, index) in self.unfit else text
-            for index, text in result.fills.items()
+    def fills(self, call: Call, fills: Mapping[int, str]) -> dict[int, str]:
+        """What inputs of a call hold, in words, of what they hold at listed shapes."""
+        return {
+            index: f"zeros ({self.unfit[call.name, index]})" if (call.name, index) in self.unfit else text
+            for index, text in fills.items()
         }
-        return result.model_copy(update={"dispatches": dispatches, "fills": fills})
 
 
 def at_sizes(model: Model, lock: Lock, dispatches: BackendDispatches, tree: BuildTree, root: Path) -> AtSizes:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dispatchgen.errors import OutputError, Place, Problem, TimeLimitError, ToolError
 from dispatchgen.extract.buffer import SCOPE
 from dispatchgen.iree import messages, process
-from dispatchgen.manifest.suite import Device, RunSettings
+from dispatchgen.manifest.suite import Device
 from dispatchgen.results import benchmark_json
-from dispatchgen.results.schema import Host, Timing
+from dispatchgen.results.schema import Settings
+from dispatchgen.results.task import Outcome, Sample
 
 #: Longest part of a failed program's output that is kept, in characters.
 _REASON_LIMIT = 600
@@ -29,25 +30,8 @@ class Runner:
 
     program: Path  #: iree-benchmark-module.
     device: Device
-    settings: RunSettings
+    settings: Settings  #: Of these, `min_time` and `repetitions`.
     timeout: float | None = None  #: Of one process, in seconds.
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What running functions of a module gave; each is in `timings` or in `failures`, unless `absent` is set."""
-
-    timings: Mapping[str, Timing] = field(default_factory=dict)
-    failures: Mapping[str, str] = field(default_factory=dict)
-    host: Host | None = None
-    absent: str | None = None  #: Why the device is not there; then nothing ran.
-    hung: str | None = None  #: Why the module is not to be run again: something of it did not end in time.
-
-    def renamed(self, names: Mapping[str, str]) -> Outcome:
-        """The same with other names for functions."""
-        timings = {names.get(name, name): timing for name, timing in self.timings.items()}
-        failures = {names.get(name, name): failure for name, failure in self.failures.items()}
-        return replace(self, timings=timings, failures=failures)
 
 
 @dataclass(frozen=True)
@@ -73,6 +57,7 @@ def run_dispatches(
     *,
     every: bool,
     archive: Path | None = None,
+    batch_size: int = 1,
 ) -> Outcome:
     """Runs benchmark functions of a dispatch's module, in one process.
 
@@ -84,32 +69,41 @@ def run_dispatches(
       output: The JSON file to write.
       every: Whether these are all functions of the module: then no filter is needed.
       archive: The data of the module's buffers; None: the module makes them.
+      batch_size: Dispatches per call; times are per dispatch all the same.
     """
-    arguments = [*module_flags(module, archive), f"--batch_size={runner.settings.batch_size}"]
+
+    def each_alone(functions: Sequence[str]) -> Outcome:
+        return _each_alone(
+            functions,
+            lambda one: run_dispatches(
+                runner, module, [one], output, every=False, archive=archive, batch_size=batch_size
+            ),
+        )
+
+    arguments = [*module_flags(module, archive), f"--batch_size={batch_size}"]
     selection = [] if every else [f"--benchmark_filter={filter_of(functions)}"]
     ended = _run(runner, [*arguments, *selection], output)
     if ended.absent is not None:
         return Outcome(absent=ended.absent)
-    outcome = Outcome() if ended.file is None else _outcome(ended.file, functions)
+    outcome = Outcome() if ended.file is None else _outcome(ended.file, functions, batch_size)
     if ended.is_killed:
-        done = Outcome(timings=outcome.timings, host=outcome.host)
-        left = [function for function in functions if function not in done.timings]
-        if done.timings and left:  # it came some way: it may have been slow, and all the rest end in time alone
-            return _joined(done, _each_alone(runner, module, left, output, archive))
+        done = Outcome(outcome.samples, host=outcome.host)
+        left = [function for function in functions if function not in done.samples]
+        if done.samples and left:  # it came some way: it may have been slow, and all the rest end in time alone
+            return _joined(done, each_alone(left))
         return _hung(functions, ended.failure or "")
     if ended.file is not None and (len(functions) == 1 or not outcome.failures):
         return outcome
     if len(functions) == 1:
         return Outcome(failures={functions[0]: ended.failure or ""})
-    return _each_alone(runner, module, functions, output, archive)
+    return each_alone(functions)
 
 
-def _each_alone(runner: Runner, module: Path, functions: Sequence[str], output: Path, archive: Path | None) -> Outcome:
+def _each_alone(functions: Sequence[str], run: Callable[[str], Outcome]) -> Outcome:
     """Runs each function in a process of its own, up to the first that does not end in time."""
     found = Outcome()
     for number, function in enumerate(functions):
-        alone = run_dispatches(runner, module, [function], output, every=False, archive=archive)
-        found = _joined(found, alone)
+        found = _joined(found, run(function))
         if found.hung is not None:
             return _joined(found, Outcome(failures=dict.fromkeys(functions[number + 1 :], found.hung)))
     return found
@@ -118,7 +112,7 @@ def _each_alone(runner: Runner, module: Path, functions: Sequence[str], output: 
 def _joined(first: Outcome, second: Outcome) -> Outcome:
     """What two processes gave."""
     return Outcome(
-        timings={**first.timings, **second.timings},
+        samples={**first.samples, **second.samples},
         failures={**first.failures, **second.failures},
         host=first.host or second.host,
         hung=first.hung or second.hung,
@@ -133,29 +127,33 @@ def _hung(functions: Sequence[str], reason: str) -> Outcome:
 
 
 def run_sized(
-    runner: Runner, module: Path, function: str, sizes: Iterable[int], output: Path, archive: Path | None = None
+    runner: Runner,
+    module: Path,
+    function: str,
+    sizes: Iterable[int],
+    output: Path,
+    archive: Path | None = None,
+    batch_size: int = 1,
 ) -> Outcome:
     """Runs a function of a dispatch's module that takes the batch size and sizes.
 
     It is no benchmark to iree-benchmark-module, which times the whole call: of as many dispatches as the batch has.
     """
-    batch = runner.settings.batch_size
-    inputs = [f"--input={value}" for value in (batch, *sizes)]
+    inputs = [f"--input={value}" for value in (batch_size, *sizes)]
     ended = _run(runner, [*module_flags(module, archive), f"--function={function}", *inputs], output)
     if ended.is_killed:
         return _hung([function], ended.failure or "")
     if ended.file is None:
         return Outcome(failures={function: ended.failure or ""}, absent=ended.absent)
     outcome = _outcome(ended.file, [function])
-    return replace(outcome, timings={name: _per_dispatch(timing, batch) for name, timing in outcome.timings.items()})
+    return replace(outcome, samples={name: _per_run(sample, batch_size) for name, sample in outcome.samples.items()})
 
 
-def _per_dispatch(timing: Timing, batch: int) -> Timing:
-    return Timing(
-        seconds=timing.seconds / batch,
-        cpu_seconds=timing.cpu_seconds / batch,
-        repetitions=tuple(seconds / batch for seconds in timing.repetitions),
-        iterations=timing.iterations * batch,
+def _per_run(sample: Sample, batch_size: int) -> Sample:
+    return Sample(
+        tuple(seconds / batch_size for seconds in sample.real),
+        tuple(seconds / batch_size for seconds in sample.cpu),
+        sample.iterations,
     )
 
 
@@ -184,14 +182,14 @@ def run_executable(runner: Runner, arguments: Sequence[str], output: Path) -> Ou
 
     It names what it runs after the count; here that is `EXECUTABLE`.
     """
-    ended = _run(runner, [*arguments, f"--batch_size={runner.settings.batch_size}"], output)
+    ended = _run(runner, arguments, output)
     file = ended.file
     if file is None or ended.is_killed:
         hung = ended.failure if ended.is_killed else None
         return Outcome(failures={EXECUTABLE: ended.failure or ""}, absent=ended.absent, hung=hung)
-    timings, failures = list(file.timings.values()), list(file.failures.values())
+    samples, failures = list(file.samples.values()), list(file.failures.values())
     return Outcome(
-        timings={EXECUTABLE: timings[0]} if timings else {},
+        samples={EXECUTABLE: samples[0]} if samples else {},
         failures={EXECUTABLE: failures[0]} if failures else {},
         host=file.host,
     )
@@ -203,15 +201,17 @@ def filter_of(functions: Iterable[str]) -> str:
     return f"^BM_({names})/"
 
 
-def _outcome(file: benchmark_json.BenchmarkFile, functions: Iterable[str]) -> Outcome:
+def _outcome(file: benchmark_json.BenchmarkFile, functions: Iterable[str], batch_size: int = 1) -> Outcome:
+    """What a file has of these functions; the library counts each dispatch of a batch as an iteration."""
     names = list(functions)
+    samples = {name: file.samples[name] for name in names if name in file.samples}
     missing = {
         name: "the module has no benchmark of that name"
         for name in names
-        if name not in file.timings and name not in file.failures
+        if name not in file.samples and name not in file.failures
     }
     return Outcome(
-        timings={name: file.timings[name] for name in names if name in file.timings},
+        samples={name: replace(each, iterations=each.iterations // batch_size) for name, each in samples.items()},
         failures={name: file.failures[name] for name in names if name in file.failures} | missing,
         host=file.host,
     )
@@ -253,7 +253,7 @@ def _done(output: Path) -> benchmark_json.BenchmarkFile | None:
         return None
 
 
-def _timing_flags(settings: RunSettings) -> list[str]:
+def _timing_flags(settings: Settings) -> list[str]:
     flags = [f"--benchmark_repetitions={settings.repetitions}"]
     if settings.min_time is not None:
         flags.append(f"--benchmark_min_time={settings.min_time}")

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dispatchgen.iree.messages import status_message
-from dispatchgen.results.schema import Host, Timing
+from dispatchgen.results.schema import Host
+from dispatchgen.results.task import Sample
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
@@ -22,7 +23,7 @@ class UnreadableResult(Exception):
 class BenchmarkFile:
     """What a file holds, by the benchmark's function."""
 
-    timings: Mapping[str, Timing] = field(default_factory=dict)
+    samples: Mapping[str, Sample] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     host: Host | None = None
 
@@ -48,9 +49,9 @@ def read(path: Path, *, is_cut: bool = False) -> BenchmarkFile:
         for entry in data["benchmarks"]:
             functions.setdefault(function_of(entry["run_name"]), []).append(entry)
         failures = {name: reason for name, entries in functions.items() if (reason := _failure(entries))}
-        timings = {name: _timing(entries) for name, entries in functions.items() if name not in failures}
-        return BenchmarkFile(timings, failures, _host(data["context"]))
-    except (ValueError, KeyError, TypeError) as error:
+        samples = {name: _sample(entries) for name, entries in functions.items() if name not in failures}
+        return BenchmarkFile(samples, failures, _host(data["context"]))
+    except (LookupError, ValueError, TypeError) as error:
         raise UnreadableResult(f"iree-benchmark-module wrote a result that cannot be read: {error!r}") from None
 
 
@@ -70,16 +71,13 @@ def _failure(entries: list[dict[str, Any]]) -> str | None:
     return None
 
 
-def _timing(entries: list[dict[str, Any]]) -> Timing:
-    """The benchmark library's own median where there are several repetitions, else the only one."""
-    iterations = [entry for entry in entries if entry["run_type"] == "iteration"]
-    medians = [entry for entry in entries if entry.get("aggregate_name") == "median"]
-    chosen = medians[0] if medians else iterations[0]
-    return Timing(
-        seconds=_seconds(chosen, "real_time"),
-        cpu_seconds=_seconds(chosen, "cpu_time"),
-        repetitions=tuple(_seconds(entry, "real_time") for entry in iterations),
-        iterations=iterations[-1]["iterations"] if iterations else 0,
+def _sample(entries: list[dict[str, Any]]) -> Sample:
+    """The repetitions; the library's aggregates of them are left alone."""
+    repetitions = [entry for entry in entries if entry["run_type"] == "iteration"]
+    return Sample(
+        tuple(_seconds(entry, "real_time") for entry in repetitions),
+        tuple(_seconds(entry, "cpu_time") for entry in repetitions),
+        repetitions[-1]["iterations"],
     )
 
 
@@ -89,7 +87,6 @@ def _seconds(entry: dict[str, Any], key: str) -> float:
 
 def _host(context: dict[str, Any]) -> Host:
     return Host(
-        name=context["host_name"],
         cpus=context["num_cpus"],
         mhz_per_cpu=context["mhz_per_cpu"],
         cpu_scaling_enabled=context.get("cpu_scaling_enabled"),

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from dispatchgen.extract.schema import INITIALIZER, Call
+from dispatchgen.buildtree.layout import BuildTree
+from dispatchgen.buildtree.state import BuildState
+from dispatchgen.errors import DispatchgenError, ModelError
+from dispatchgen.extract.schema import Call
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.select_shapes import settle
 from dispatchgen.manifest.suite import Model, Shape, Suite
-from dispatchgen.results.any_size import AtSizes
-from dispatchgen.results.scope import acting
+from dispatchgen.results.any_size import AtSizes, at_sizes
+from dispatchgen.results.index import read_index
 from dispatchgen.selection.variants import Variant, Variants
 
 
@@ -63,28 +66,24 @@ class Plan:
             return None
         return frozenset(name for variant in self.variants_of(model, backend) for name in variant.dispatches)
 
-    def processes(self) -> int:
-        """How many processes a run takes if nothing fails and nothing is the same."""
-        return sum(
-            len(self.suite.backend(backend).devices) * self._processes(model, backend)
-            for model in self.suite.models
-            for backend in model.backends
-        )
 
-    def _processes(self, model: Model, backend: str) -> int:
-        only, variants = self.only(model.id, backend), self.variants_of(model.id, backend)
-        more = self.at_sizes.get((model.id, backend))
-        found = self.locks[model.id].backends[backend] if more is None else more.dispatches
-        sized = {} if more is None else more.sized
-        calls = self.calls(model, backend)
-        run = {INITIALIZER, *(call.name for call in calls)}
-        return (
-            sum(
-                any(not run.isdisjoint(each.counts) for each in dispatch.benchmarks if each.name not in sized)
-                for dispatch in found.dispatches
-                if only is None or dispatch.name in only
-            )
-            + len(sized)
-            + sum(len(variant.targets) for variant in variants)
-            + sum(1 + sum(bool(acting(variant, call)) for variant in variants) for call in calls if call.is_run)
-        )
+def add_sizes(plan: Plan, tree: BuildTree, state: BuildState) -> Plan:
+    """The plan with the calls at sizes that the locks do not list; nothing is compiled for them.
+
+    Raises:
+      ModelError: sizes do not fit the program, or are beyond the limits of what is built.
+      ShapeError: the program itself rejects them.
+    """
+    found: dict[tuple[str, str], AtSizes] = {}
+    errors: list[DispatchgenError] = []
+    for model in plan.suite.models:
+        for backend in model.backends if model.sizes else ():
+            if (model.id, backend) not in state.models:
+                try:
+                    index = read_index(tree, model.id, backend)
+                    found[model.id, backend] = at_sizes(model, plan.locks[model.id], index, tree, plan.suite.root)
+                except ModelError as error:
+                    errors.append(error)
+    if errors:
+        raise ModelError(*dict.fromkeys(problem for error in errors for problem in error.problems))
+    return replace(plan, at_sizes=found)

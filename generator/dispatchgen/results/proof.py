@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import filecmp
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
-from dispatchgen.buildtree.layout import BuildTree
+from dispatchgen.buildtree.layout import SUBSTITUTE_MODEL, BuildTree
 from dispatchgen.buildtree.state import BuildState
 from dispatchgen.extract.schema import Dispatch
 from dispatchgen.selection.variants import Variant
@@ -107,6 +107,8 @@ class ExaminedModel:
 
     same: bool = False  #: Whether it is the compiler's own.
     failure: str | None = None  #: Why it cannot be used.
+    #: How it shows that nothing was substituted, though it was built; `failure` says that too.
+    unproved: str | None = None
 
 
 def examine_model(built: Built, variant: Variant) -> ExaminedModel:
@@ -129,19 +131,37 @@ def examine_model(built: Built, variant: Variant) -> ExaminedModel:
     if not differing:
         return ExaminedModel(same=True)
     names = ", ".join(differing)
-    return ExaminedModel(
-        failure=f"nothing is substituted: it is the compiler's own program, byte for byte, though not {names}"
-    )
+    unproved = f"nothing is substituted: it is the compiler's own program, byte for byte, though not {names}"
+    return ExaminedModel(failure=f"{SUBSTITUTE_MODEL}: {unproved}", unproved=unproved)
 
 
-def notes(built: Built, variant: Variant) -> Iterator[str]:
-    """What is to be known of a variant that is not run."""
-    for target in variant.targets:
-        name = target.dispatch.name
-        found = examine(built, variant.id, name)
-        if found.same is not None:
-            yield f"{variant.name}: same {name}: {SAME_TEXT[found.same]}"
-        if found.record is not None:
-            yield from (f"{variant.name}: {name}: {note}" for note in found.record.notes)
-    if examine_model(built, variant).same:
-        yield f"{variant.name}: whole model: the compiler's own, byte for byte"
+@dataclass(frozen=True)
+class Proofs:
+    """What a build shows of the variants of a model on a backend."""
+
+    dispatches: Mapping[tuple[str, str], Examined]  #: By the variant's id and the dispatch's name.
+    models: Mapping[str, ExaminedModel]  #: By the variant's id.
+
+
+def prove(built: Built, variants: Sequence[Variant]) -> Proofs:
+    """Looks at all that replaces something."""
+    dispatches = {
+        (variant.id, target.dispatch.name): examine(built, variant.id, target.dispatch.name)
+        for variant in variants
+        for target in variant.targets
+    }
+    return Proofs(dispatches, {variant.id: examine_model(built, variant) for variant in variants})
+
+
+def notes(proofs: Proofs, variants: Sequence[Variant]) -> Iterator[str]:
+    """What is to be known of variants that are not run."""
+    for variant in variants:
+        for target in variant.targets:
+            name = target.dispatch.name
+            found = proofs.dispatches[variant.id, name]
+            if found.same is not None:
+                yield f"{variant.name}: same {name}: {SAME_TEXT[found.same]}"
+            if found.record is not None:
+                yield from (f"{variant.name}: {name}: {note}" for note in found.record.notes)
+        if proofs.models[variant.id].same:
+            yield f"{variant.name}: whole model: the compiler's own, byte for byte"

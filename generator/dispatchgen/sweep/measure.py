@@ -12,8 +12,11 @@ from dispatchgen.errors import CheckFailed, Problem
 from dispatchgen.extract.data import DataPlan
 from dispatchgen.extract.schema import Benchmark
 from dispatchgen.manifest.suite import Device
-from dispatchgen.results.benchmark import EXECUTABLE, Outcome, Runner, run_executable
-from dispatchgen.results.schema import Host
+from dispatchgen.results import measurements
+from dispatchgen.results.benchmark import EXECUTABLE, Runner, run_executable
+from dispatchgen.results.measurements import RoundSample, timing_of
+from dispatchgen.results.schema import Host, Timing
+from dispatchgen.results.task import Outcome
 from dispatchgen.sweep.data import binding_flags
 from dispatchgen.sweep.executable import Runnable
 from dispatchgen.sweep.points import Sized
@@ -62,6 +65,7 @@ class Measurer:
         outcome = Outcome()
         if workgroups is not None and 0 not in workgroups:
             flags = [
+                f"--batch_size={self.batch_size}",
                 f"--executable_format={executable.format}",
                 f"--executable_file={executable.files.executable}",
                 f"--entry_point={executable.entry_point}",
@@ -72,7 +76,7 @@ class Measurer:
             outcome = run_executable(self.runner, flags, self.folder / "result.json")
             self._check_present(outcome.absent)
             failure = outcome.failures.get(EXECUTABLE)
-        timing = outcome.timings.get(EXECUTABLE)
+        timing = self._timing(outcome)
         size = sum(benchmark.bindings)
         point = Point(
             **_where(sized),
@@ -86,6 +90,19 @@ class Measurer:
             failure=failure,
         )
         return Measured(point, outcome.host, outcome.hung is not None)
+
+    @property
+    def batch_size(self) -> int:
+        """Dispatches per timed call."""
+        size = self.runner.settings.batch_size
+        return size if isinstance(size, int) else 1
+
+    def _timing(self, outcome: Outcome) -> Timing | None:
+        """The timing of one round."""
+        sample = outcome.samples.get(EXECUTABLE)
+        if sample is None:
+            return None
+        return timing_of(measurements.Measured((RoundSample(0, 0.0, self.batch_size, sample),)))
 
     def _workgroups(self, executable: Runnable, workload: tuple[int, ...]) -> tuple[Workgroups | None, str | None]:
         """The workgroup count, or why there is none that evaluation and the runtime agree on."""

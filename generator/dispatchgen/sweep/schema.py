@@ -1,4 +1,4 @@
-"""A sweep as data: what `dispatchgen sweep --json` writes. Format version 1; all times are in seconds."""
+"""A sweep as data: what `dispatchgen sweep --json` writes. Format version 2; all times are in seconds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dispatchgen.extract.schema import Data
 from dispatchgen.results.schema import DeviceUsed, Host, Settings, Timing
 
 #: Version of the format that this dispatchgen writes.
-SWEEP_VERSION = 1
+SWEEP_VERSION = 2
 
 
 class Point(Data):

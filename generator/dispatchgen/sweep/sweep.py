@@ -25,8 +25,8 @@ from dispatchgen.manifest.suite import Backend, Device, Model, Shape, Suite
 from dispatchgen.observer import Observer, Show
 from dispatchgen.ownership import IGNORE_ALL, check_build_folder
 from dispatchgen.results.benchmark import Runner
-from dispatchgen.results.schema import Settings
-from dispatchgen.results.session import device_used
+from dispatchgen.results.frame import device_used
+from dispatchgen.results.settings import settings_of_one_round
 from dispatchgen.sweep.compiled import Compiler
 from dispatchgen.sweep.data import DataKind, plan_of
 from dispatchgen.sweep.dims import Grid, grid_of, parse_dims
@@ -134,7 +134,6 @@ class _Job:
         with observer.stage("measuring") as show_progress:
             measured = _measure(measurer, prepared, show_progress)
         hosts = [each.host for of_track in measured for each in of_track if each.host is not None]
-        settings = measurer.runner.settings
         return Sweep(
             dispatchgen=__version__,
             compiler=self.tools.compiler_version,
@@ -144,9 +143,7 @@ class _Job:
             model=self.model.id,
             backend=self.backend.id,
             device=device_used(self.device),
-            settings=Settings(
-                min_time=settings.min_time, repetitions=settings.repetitions, batch_size=settings.batch_size
-            ),
+            settings=measurer.runner.settings,
             dims={dim.symbol: dim.sizes for dim in self.grid.dims},
             fixed=dict(self.grid.fixed),
             curves=tuple(_curve(each, points) for each, points in zip(prepared, measured, strict=True)),
@@ -172,11 +169,10 @@ class _Job:
         return prepared
 
     def _measurer(self, distinct: int, folder: Path) -> Measurer:
-        settings = replace(self.model.run, **dict(self.options.run_settings or {}))
+        settings = settings_of_one_round(replace(self.model.run, **dict(self.options.run_settings or {})))
         if self.options.budget is not None:
-            settings = replace(
-                settings, min_time=f"{self.options.budget / max(distinct, 1) / settings.repetitions:.4f}s"
-            )
+            seconds = self.options.budget / max(distinct, 1) / settings.repetitions
+            settings = settings.model_copy(update={"min_time": f"{seconds:.4f}s"})
         runner = Runner(self.iree_benchmark_executable, self.device, settings, self.options.timeout)
         return Measurer(runner, self.tools.iree_run_module, self.data, folder)
 

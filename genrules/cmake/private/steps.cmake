@@ -64,14 +64,16 @@ function(_iree_dispatch_import_step)
     cmake_path(GET _PLACE PARENT_PATH _MODEL_PLACE)
     get_property(_IMPORTER_VERSION GLOBAL PROPERTY _IREE_DISPATCH_IMPORTER_VERSION)
     _iree_dispatch_cut_off("${_IMPORTED}.stamp" "${_IMPORTED}.new" "${_IMPORTED}")
+    _iree_dispatch_record("${_IMPORTED}")
     add_custom_command(
       OUTPUT
         "${_IMPORTED}.stamp"
       BYPRODUCTS
         "${_IMPORTED}"
+        ${_RECORD}
       ${_BEGIN}
       COMMAND
-        "${_PYTHON}" -m iree.compiler.tools.import_onnx "${_SRC}" ${_RULE_IMPORT_FLAGS} -o "${_IMPORTED}.new"
+        ${_RECORDED} "${_PYTHON}" -m iree.compiler.tools.import_onnx "${_SRC}" ${_RULE_IMPORT_FLAGS} -o "${_IMPORTED}.new"
       ${_END}
       DEPENDS
         ${_SRC_DEPENDS}
@@ -95,14 +97,16 @@ function(_iree_dispatch_configure_step)
   set(_CONFIGURED "${_DIR}/configured.mlir")
   _iree_dispatch_suite_dir(_SUITE_DIR)
   _iree_dispatch_cut_off("${_CONFIGURED}.stamp" "${_CONFIGURED}.new" "${_CONFIGURED}")
+  _iree_dispatch_record("${_CONFIGURED}")
   add_custom_command(
     OUTPUT
       "${_CONFIGURED}.stamp"
     BYPRODUCTS
       "${_CONFIGURED}"
+      ${_RECORD}
     ${_BEGIN}
     COMMAND
-      ${_COMPILE_TOOL} --compile-to=executable-configurations ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS} "${_SRC}" -o "${_CONFIGURED}.new"
+      ${_RECORDED_COMPILE} --compile-to=executable-configurations ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS} "${_SRC}" -o "${_CONFIGURED}.new"
     ${_END}
     DEPENDS
       ${_SRC_DEPENDS}
@@ -141,14 +145,16 @@ function(_iree_dispatch_extract_step)
   endif()
   list(TRANSFORM _WRITTEN PREPEND "${_DIR}/dispatches/")
   _iree_dispatch_cut_off("${_DIR}/dispatches.stamp" "" "")
+  _iree_dispatch_record("${_DIR}/dispatches")
   add_custom_command(
     OUTPUT
       "${_DIR}/dispatches.stamp"
     BYPRODUCTS
       ${_WRITTEN}
+      ${_RECORD}
     ${_BEGIN}
     COMMAND
-      "${_PYTHON}" -m dispatchgen extract "${_DIR}/configured.mlir" --lock "${_LOCK}" --backend "${_RULE_BACKEND}"
+      ${_RECORDED} "${_PYTHON}" -m dispatchgen extract "${_DIR}/configured.mlir" --lock "${_LOCK}" --backend "${_RULE_BACKEND}"
       --output "${_DIR}/dispatches" --listed "${_LISTED}" ${_DRIFT_FLAGS} --iree-compile "${_COMPILER}"
       --root "${_SUITE_DIR}"
     ${_END}
@@ -262,13 +268,16 @@ function(_iree_dispatch_compile FOLDER SRC OUTPUT COMMENT)
   if(ARGN)
     set(_OBJECT_FLAGS "--iree-hal-executable-object-search-path=..")
   endif()
+  _iree_dispatch_record("${FOLDER}/${OUTPUT}")
   add_custom_command(
     OUTPUT
       "${FOLDER}/${OUTPUT}"
+    BYPRODUCTS
+      ${_RECORD}
     COMMAND
       "${CMAKE_COMMAND}" -E rm -f "${FOLDER}/${OUTPUT}"
     COMMAND
-      ${_COMPILE_TOOL} --compile-from=executable-configurations ${_LINKER_FLAGS} ${_MODULE_FLAGS} ${_OBJECT_FLAGS}
+      ${_RECORDED_COMPILE} --compile-from=executable-configurations ${_LINKER_FLAGS} ${_MODULE_FLAGS} ${_OBJECT_FLAGS}
       "${SRC}" -o "${FOLDER}/${OUTPUT}"
     DEPENDS
       "${FOLDER}/${SRC}"

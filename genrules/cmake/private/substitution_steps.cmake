@@ -68,14 +68,16 @@ function(_iree_dispatch_prepare_kernel ID FILE OUTPUT)
   _iree_dispatch_absolute_paths(_READ _READ)
   _iree_dispatch_depends(_READ "${FILE}" ${_READ})
   _iree_dispatch_cut_off("${OUTPUT}.stamp" "${_NEW}" "${OUTPUT}")
+  _iree_dispatch_record("${OUTPUT}")
   add_custom_command(
     OUTPUT
       "${OUTPUT}.stamp"
     BYPRODUCTS
       "${OUTPUT}"
+      ${_RECORD}
     ${_BEGIN}
     COMMAND
-      ${_COMMAND}
+      ${_RECORDED} ${_COMMAND}
     COMMAND
       "${CMAKE_COMMAND}" "-DOUTPUT=${_NEW}" -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/check_output.cmake"
     ${_END}
@@ -102,7 +104,11 @@ function(_iree_dispatch_object_command ID FILE NEW OUTPUT)
     string(REPLACE "{output}" "${NEW}" _ARGUMENT "${_ARGUMENT}")
     string(REPLACE "${_SOURCE}" "${FILE}" _ARGUMENT "${_ARGUMENT}")
     string(REPLACE ";" "\\;" _ARGUMENT "${_ARGUMENT}")
-    list(APPEND _COMMAND "${_PREFIX}${_ARGUMENT}")
+    set(_WORD "${_PREFIX}${_ARGUMENT}")
+    if(DISPATCHGEN_RECORD_STEPS AND _COMMAND STREQUAL "" AND TARGET "${_WORD}")
+      set(_WORD "$<TARGET_FILE:${_WORD}>")  # CMake replaces the first word alone, which is the recorder's
+    endif()
+    list(APPEND _COMMAND "${_WORD}")
   endforeach()
   if(NOT _PREFIX STREQUAL "")
     list(PREPEND _COMMAND /bin/sh "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/run_quoted.sh")
@@ -151,14 +157,16 @@ endfunction()
 function(_iree_dispatch_prepare_tuning_spec ID FILE OUTPUT)
   _iree_dispatch_depends(_READ "${FILE}")
   _iree_dispatch_cut_off("${OUTPUT}.stamp" "${OUTPUT}.new" "${OUTPUT}")
+  _iree_dispatch_record("${OUTPUT}")
   add_custom_command(
     OUTPUT
       "${OUTPUT}.stamp"
     BYPRODUCTS
       "${OUTPUT}"
+      ${_RECORD}
     ${_BEGIN}
     COMMAND
-      ${_COMPILE_TOOL} --compile-to=executable-configurations ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS}
+      ${_RECORDED_COMPILE} --compile-to=executable-configurations ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS}
       "--iree-codegen-tuning-spec-path=${FILE}" "${_SRC}" -o "${OUTPUT}.new"
     ${_END}
     DEPENDS
@@ -224,14 +232,16 @@ function(_iree_dispatch_substitute_step ID NAME KIND FILE DISPATCHES)
   set(_STAMP "${_SUB_DIR}/dispatches/${NAME}.stamp")
   _iree_dispatch_depends(_READ "${FILE}")
   _iree_dispatch_cut_off("${_STAMP}" "" "")
+  _iree_dispatch_record("${_SUB_DIR}/dispatches/${NAME}")
   add_custom_command(
     OUTPUT
       "${_STAMP}"
     BYPRODUCTS
       ${_SUBSTITUTED}
+      ${_RECORD}
     ${_BEGIN}
     COMMAND
-      "${CMAKE_COMMAND}" -E env PYTHONSAFEPATH=1  # no module is a file of the suite
+      ${_RECORDED} "${CMAKE_COMMAND}" -E env PYTHONSAFEPATH=1  # no module is a file of the suite
       "${_PYTHON}" -m dispatchgen substitute --name "${ID}" --kind "${KIND}" --substitute "${FILE}"
       --given "${_GIVEN}" --dispatches "${_DIR}/dispatches" ${_DISPATCH_FLAGS} --output "${_SUB_DIR}/dispatches"
       --iree-compile "${_COMPILER}" ${_FLAGS} -- ${_LINKER_FLAGS} ${_RULE_COMPILE_FLAGS}
@@ -302,14 +312,16 @@ function(_iree_dispatch_substitute_model_step ID)
   _iree_dispatch_substitution_names("${ID}")
   set(_CONFIGURED "${_SUB_DIR}/configured.mlir")
   _iree_dispatch_cut_off("${_CONFIGURED}.stamp" "" "")
+  _iree_dispatch_record("${_CONFIGURED}")
   add_custom_command(
     OUTPUT
       "${_CONFIGURED}.stamp"
     BYPRODUCTS
       "${_CONFIGURED}"
+      ${_RECORD}
     ${_BEGIN}
     COMMAND
-      "${_PYTHON}" -m dispatchgen substitute-model "${_DIR}/configured.mlir" --index "${_DIR}/dispatches/index.json"
+      ${_RECORDED} "${_PYTHON}" -m dispatchgen substitute-model "${_DIR}/configured.mlir" --index "${_DIR}/dispatches/index.json"
       --output "${_CONFIGURED}" ${_EXECUTABLES}
     ${_END}
     DEPENDS
