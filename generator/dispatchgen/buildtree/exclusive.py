@@ -6,7 +6,6 @@ import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 from dispatchgen.errors import OutputError, Place, Problem
 
@@ -24,20 +23,23 @@ def exclusive(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise OutputError(Problem(f"cannot use the build folder: {error.strerror}", Place(str(folder)))) from error
     with stream:
-        if not _hold(stream):
+        if not hold(stream.fileno()):
             message = "another dispatchgen is working in the build folder"
             raise OutputError(Problem(message, Place(str(folder)), "--build-dir with another folder"))
         yield
 
 
-def _hold(stream: IO[str]) -> bool:
-    """Whether the file is this process's now. Where the system has no `flock` (Windows), nothing is held."""
+def hold(file: int) -> bool:
+    """Whether an open file is this process's now, until it closes it or ends.
+
+    Where the system has no `flock` (Windows), nothing is held.
+    """
     try:
         fcntl = importlib.import_module("fcntl")
     except ImportError:
         return True
     try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

@@ -7,6 +7,7 @@ was doing. The file is locked as long as the run lives: the system lets go of it
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -82,6 +83,7 @@ class Journal:
             _write(self._file, line)
         except OSError as error:
             os.ftruncate(self._file, self._length)
+            os.lseek(self._file, self._length, os.SEEK_SET)
             raise _unwritable(partial_of(self.path), error) from error
         self._length += len(line)
 
@@ -233,7 +235,7 @@ def _new(path: Path, header: bytes) -> int:
     file, temporary = tempfile.mkstemp(prefix=f".{path.name[:64]}.", dir=path.parent)
     try:
         _write(file, header)
-        os.chmod(temporary, 0o644)
+        Path(temporary).chmod(0o644)
         hold(file)
         while not _is_placed(Path(temporary), path):
             pass
@@ -252,6 +254,11 @@ def _is_placed(temporary: Path, path: Path) -> bool:
         return True
     except FileExistsError:
         pass
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EMLINK):
+            raise
+        temporary.replace(path)  # a file system without hard links
+        return True
     try:
         left = _held(path)
     except FileNotFoundError:

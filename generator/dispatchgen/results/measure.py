@@ -75,8 +75,8 @@ def measure(
             record = Record(
                 task=step.task.id,
                 round=step.round,
-                at=at + began,
-                spent=spent + now() - start,
+                at=round(at + began, 6),
+                spent=round(spent + now() - start, 6),
                 batch_size=step.batch_size,
                 benchmarks=step.benchmarks,
                 outcome=outcome,
