@@ -103,6 +103,7 @@ _SECTIONS = {
     "CheckSection": "Check of a substitution",
     "PresetSection": "Preset",
     "RunSection": "Run",
+    "ThresholdSection": "Threshold",
 }
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from dispatchgen.manifest import sources
 from dispatchgen.manifest.checks import Checks, Path_
 from dispatchgen.manifest.inputs import data_problem, symbols_of, why_not_a_symbol
 from dispatchgen.manifest.names import MAX_NAME, did_you_mean, make_device_id, make_id, misspelled_driver, show
+from dispatchgen.manifest.quantities import parse_duration, parse_percent
 from dispatchgen.manifest.resolve_data import resolve_data, resolve_inputs
 from dispatchgen.manifest.resolve_substitutions import SubstitutionResolver
 from dispatchgen.manifest.schema import (
@@ -32,6 +34,7 @@ from dispatchgen.manifest.suite import (
     Shape,
     Source,
     Suite,
+    Threshold,
 )
 
 #: Most shapes of all models together.
@@ -59,7 +62,7 @@ class Resolver(Checks):
         self._check_calls(models)
         suite = Suite(self.path, backends, models)
         presets = tuple(self._preset(name, section, suite) for name, section in self.manifest.presets.items())
-        return Suite(self.path, backends, models, presets)
+        return Suite(self.path, backends, models, presets, self._thresholds(models))
 
     # Names.
 
@@ -270,6 +273,10 @@ class Resolver(Checks):
             self.ids("models", (*path, "models"), section.models or (), known_models),
             self.ids("backends", (*path, "backends"), section.backends or (), known_backends),
             tuple(dict.fromkeys(section.labels or ())),
+            budget=None if section.budget is None else parse_duration(section.budget),
+            baseline=section.baseline,
+            fail_on=None if section.fail_on is None else tuple(dict.fromkeys(section.fail_on)),
+            run={key: value for key, value in vars(_merge_run(RunSection(), section.run)).items() if value is not None},
         )
         labels = {label for model in suite.models for label in model.labels}
         for backend in suite.backends:
@@ -286,10 +293,35 @@ class Resolver(Checks):
                 self.add(path, f"the preset {show(name)} selects nothing: no model on a backend fits all its keys")
         return preset
 
+    # Thresholds.
+
+    def _thresholds(self, models: Sequence[Model]) -> tuple[Threshold, ...]:
+        result = []
+        known = {model.name: model.id for model in models}
+        by_any = {model.id: model.id for model in models} | known
+        for index, section in enumerate(self.manifest.thresholds):
+            path: Path_ = ("thresholds", index)
+            model = None if section.model is None else by_any.get(section.model)
+            if model is None and section.model is not None and section.model not in self.broken.get("models", ()):
+                message = f"there is no model {show(section.model)}"
+                self.add((*path, "model"), message, did_you_mean(section.model, known))
+            line = self.document.place((*path, "benchmarks")).line
+            result.append(Threshold(section.benchmarks, model, section.limit, line))
+        return tuple(result)
+
 
 def _merge_run(defaults: RunSection, own: RunSection) -> RunSettings:
+    """The run settings of a model: its own, for the rest those of all."""
+
+    def chosen(key: str) -> Any:
+        found = getattr(own, key)
+        return getattr(defaults, key) if found is None else found
+
+    precision = chosen("precision")
     return RunSettings(
-        min_time=own.min_time or defaults.min_time,
-        repetitions=own.repetitions or defaults.repetitions or 1,
-        batch_size=own.batch_size or defaults.batch_size or 1,
+        rounds=chosen("rounds"),
+        precision=None if precision is None else parse_percent(precision),
+        min_time=chosen("min_time"),
+        repetitions=chosen("repetitions"),
+        batch_size=chosen("batch_size"),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator, Tag, WithJsonSchema, model_validator
 
@@ -12,13 +12,18 @@ from dispatchgen.manifest.data_sections import WORDS, DataSection, FillSection, 
 from dispatchgen.manifest.fields import CompileFlag, ImportFlag, NotEmpty, RunFlag, Section, Text, by_kind, require
 from dispatchgen.manifest.fills import Random
 from dispatchgen.manifest.inputs import make_input, parse_input, range_problem
-from dispatchgen.manifest.names import show
+from dispatchgen.manifest.names import MAX_NAME, show, show_all
+from dispatchgen.manifest.quantities import parse_duration, parse_percent, stated
 from dispatchgen.manifest.shape_sections import Shapes, Size
 from dispatchgen.manifest.substitutions import SubstitutionSection
 from dispatchgen.manifest.suite import Bindings, Drift, Input
+from dispatchgen.manifest.thresholds import ThresholdSection
 
 #: Version of the manifest's format that this dispatchgen reads.
 MANIFEST_VERSION = 1
+
+#: What a preset's `fail_on` can name as it stands.
+FAIL_ON = ("slower", "gone", "new", "failed", "noisy")
 
 #: What the manifest means where it has no `backends`.
 DEFAULT_BACKENDS: dict[str, Any] = {
@@ -161,18 +166,37 @@ InputItem = Annotated[
 
 
 class RunSection(Section):
-    """How benchmarks are timed."""
+    """How benchmarks are timed. Defaults are those of `dispatchgen run`; tests of builds measure in one round."""
 
+    rounds: Annotated[int, Field(ge=1, le=200)] | None = Field(
+        default=None,
+        description="How often everything is measured, in turns, each time by a process of its own. Default: 10.",
+    )
+    precision: Annotated[str, stated(parse_percent)] | None = Field(
+        default=None,
+        description="A benchmark is measured in up to 200 rounds until the half of its confidence interval is this "
+        "small, such as `1%`. Default: no further rounds.",
+    )
     min_time: Annotated[str, BeforeValidator(_check_min_time)] | None = Field(
         default=None,
-        description="How long a benchmark runs: seconds such as `0.5s`, or iterations such as `100x`. "
-        "Default: the benchmark library's own.",
+        description="How long a repetition runs: seconds such as `0.5s`, or iterations such as `100x`. Default: "
+        "`0.01s`; in tests of builds the benchmark library's own.",
     )
     repetitions: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
-        default=None, description="How often a benchmark is repeated. Default: 1."
+        default=None,
+        description="How often a benchmark is repeated in each round; the fastest counts. Default: 3; in tests of "
+        "builds 1.",
     )
-    batch_size: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = Field(
-        default=None, description="How often the dispatch runs per timed call. Default: 1."
+    batch_size: (
+        Annotated[
+            Annotated[int, Field(ge=1, le=1_000_000_000), Tag("number")] | Annotated[Literal["auto"], Tag("text")],
+            by_kind(number="a number", text="`auto`"),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="How often the dispatch runs per timed call; `auto`: as often as makes what the call itself costs "
+        "small. Default: `auto`; in tests of builds 1.",
     )
 
 
@@ -246,6 +270,25 @@ class ModelSection(Section):
     )
 
 
+def _baseline_problem(text: str) -> str | None:
+    # It names a folder in the repository, of any system.
+    is_name = re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", text) and len(text) <= MAX_NAME
+    return None if is_name else f"a name of up to {MAX_NAME} letters, digits, `_`, `-` and `.` is needed"
+
+
+def _fail_on_problem(text: str) -> str | None:
+    kind, colon, limit = text.partition(":")
+    if kind in ("slower", "geomean") and colon:
+        try:
+            parse_percent(limit)
+        except ValueError as error:
+            return str(error)
+        return None
+    if text in FAIL_ON:
+        return None
+    return f"{show(text)} is none of {show_all(FAIL_ON)}, `slower:5%` and `geomean:3%`"
+
+
 class PresetSection(Section):
     """A named selection, with a build target of its own. What is left out selects all."""
 
@@ -255,6 +298,25 @@ class PresetSection(Section):
         default=None,
         description="Takes a model on a backend where the model, the backend or one of its devices has one of these "
         "labels.",
+    )
+    budget: Annotated[str, stated(parse_duration)] | None = Field(
+        default=None,
+        description="How long `dispatchgen nightly` measures it, such as `10m`: seconds, minutes or hours. Default: "
+        "until all rounds are done.",
+    )
+    baseline: Annotated[str, Field(min_length=1), require(_baseline_problem)] | None = Field(
+        default=None,
+        description="Name of the [baseline](baselines.md) that `dispatchgen nightly` compares it with. Default: none.",
+    )
+    fail_on: NotEmpty[Annotated[str, require(_fail_on_problem)]] | None = Field(
+        default=None,
+        description="What makes `dispatchgen nightly` fail besides what cannot be measured, each as `--fail-on` of "
+        "[`compare`](comparison.md) takes it: `slower`, `slower:5%`, `gone`, `new`, `failed`, `noisy`, `geomean:3%`. "
+        "Default: `slower`, `failed` and `gone`.",
+    )
+    run: RunSection = Field(
+        default_factory=RunSection,
+        description="How `dispatchgen nightly` times it: overrides single keys of all other `run`.",
     )
 
 
@@ -283,6 +345,11 @@ class Manifest(Section):
     )
     run: RunSection = Field(
         default_factory=RunSection, description="How benchmarks are timed; a model can override single keys."
+    )
+    thresholds: list[ThresholdSection] = Field(
+        default=[],
+        description="How much slower than the baseline benchmarks may get; of several that fit, the first counts. "
+        "Default: a slowdown is a failure where it can be told from noise. [More on baselines](baselines.md).",
     )
     allow_outside: bool = Field(
         default=False, description="Whether files that the manifest names may lie outside its folder."

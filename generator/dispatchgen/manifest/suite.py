@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from dispatchgen.manifest.fills import DataSettings, File, Fill
 
@@ -101,11 +101,13 @@ class ProfileShapes:
 
 @dataclass(frozen=True)
 class RunSettings:
-    """How a benchmark is timed."""
+    """How a benchmark is timed, as far as the manifest says; the rest is the default of what measures."""
 
-    min_time: str | None = None  #: `--benchmark_min_time=`, e.g. `0.5s` or `100x`. None: the benchmark library's own.
-    repetitions: int = 1
-    batch_size: int = 1  #: Dispatches per timed call (`--batch_size=`).
+    rounds: int | None = None
+    precision: float | None = None  #: Half of the confidence interval, relative.
+    min_time: str | None = None  #: `--benchmark_min_time=`, e.g. `0.5s` or `100x`.
+    repetitions: int | None = None  #: In each round.
+    batch_size: int | Literal["auto"] | None = None  #: Dispatches per timed call (`--batch_size=`).
 
 
 @dataclass(frozen=True)
@@ -206,6 +208,15 @@ class Preset:
     models: tuple[str, ...] = ()  #: Ids.
     backends: tuple[str, ...] = ()  #: Ids.
     labels: tuple[str, ...] = ()  #: A model, backend or device that carries one of them.
+    budget: float | None = None  #: Seconds that measuring it may take; None: no limit.
+    baseline: str | None = None  #: Name of what it is compared with.
+    fail_on: tuple[str, ...] | None = None  #: What of a comparison is a failure; None: the default of the job.
+    run: Mapping[str, Any] = field(default_factory=dict)  #: Fields of RunSettings that go before the models' own.
+
+    @property
+    def is_nightly(self) -> bool:
+        """Whether it is more than a selection: then the build has targets that do `dispatchgen nightly`."""
+        return self.budget is not None or self.baseline is not None
 
     def selects(self, model: Model, backend: Backend) -> bool:
         """Whether the preset takes `model` on `backend`."""
@@ -218,6 +229,16 @@ class Preset:
 
 
 @dataclass(frozen=True)
+class Threshold:
+    """How much slower than a baseline some benchmarks may get."""
+
+    benchmarks: str  #: Pattern of their names.
+    model: str | None  #: Id of the model; None: of any.
+    limit: float  #: As a part of the baseline's time; infinite: any slowdown.
+    line: int | None = None  #: 1-based line in the manifest, for messages.
+
+
+@dataclass(frozen=True)
 class Suite:
     """A manifest's whole."""
 
@@ -225,6 +246,7 @@ class Suite:
     backends: tuple[Backend, ...]
     models: tuple[Model, ...]
     presets: tuple[Preset, ...] = ()
+    thresholds: tuple[Threshold, ...] = ()  #: Of several that fit a benchmark, the first counts.
 
     @property
     def root(self) -> Path:

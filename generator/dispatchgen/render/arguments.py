@@ -103,6 +103,17 @@ def package_names(calls: Sequence[SuiteCall]) -> list[str]:
     return sorted({call.model.source.package for call in calls if call.model.source.package is not None})
 
 
+def nightly_arguments(suite: Suite) -> Arguments:
+    """What the call for all suites says of presets that are more than selections: their ids, and their baselines."""
+    presets = sorted((preset for preset in suite.presets if preset.is_nightly), key=lambda preset: preset.id)
+    return present(
+        {
+            "nightly": [preset.id for preset in presets],
+            "baselines": [f"{preset.id}={preset.baseline}" for preset in presets if preset.baseline is not None],
+        }
+    )
+
+
 def present(arguments: Mapping[str, Value | None]) -> Arguments:
     """The arguments that have a value; no number of ours is zero."""
     return {keyword: value for keyword, value in arguments.items() if value}
@@ -154,7 +165,7 @@ def _suite_arguments(suite: Suite, model: Model, backend: Backend, lock: Lock) -
         "presets": sorted(preset.id for preset in suite.presets if preset.selects(model, backend)),
         "min_time": run.min_time,
         "repetitions": None if run.repetitions == 1 else run.repetitions,
-        "batch_size": None if run.batch_size == 1 else run.batch_size,
+        "batch_size": None if run.batch_size in (1, "auto") else run.batch_size,
         "drift": None if model.drift == "error" else model.drift,
     }
 

@@ -21,6 +21,7 @@ from dispatchgen.manifest.objects import object_suffix
 from dispatchgen.manifest.suite import Device, Substitution
 from dispatchgen.render.substitutions import substitution_arguments
 from dispatchgen.results.benchmark import filter_of, module_flags
+from dispatchgen.results.settings import settings_of_one_round
 from dispatchgen.selection.select import Selected, Target, select_substitutions
 from dispatchgen.workbench.session import Session
 
@@ -100,7 +101,7 @@ def _run(
     session: Session, tools: Tools, module: Sequence[str], device: Device, functions: Sequence[str] | None
 ) -> list[str]:
     """What runs a module, which flags name."""
-    settings = session.model.run
+    settings = settings_of_one_round(session.model.run)
     command = [str(tools.iree_benchmark_module), f"--device={device.uri}", *module]
     command += [f"--batch_size={settings.batch_size}", f"--benchmark_repetitions={settings.repetitions}"]
     command += [f"--benchmark_filter={filter_of(functions)}"] if functions is not None else []
