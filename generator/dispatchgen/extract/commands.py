@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from dispatchgen.extract.schema import Benchmark
 
@@ -39,6 +39,57 @@ hal.device.queue.execute<%device : !hal.device> affinity(%affinity) wait(%wait) 
 %timeout = arith.constant -1 : i32
 %status = hal.fence.await until([%signal]) timeout_millis(%timeout) flags("None") : i32
 util.status.check_ok %status, "failed to wait for the dispatches\""""
+
+
+def allocator() -> str:
+    """Gives what `allocate` needs."""
+    return """\
+%allocator = hal.device.allocator<%device : !hal.device> : !hal.allocator
+%memory_type = hal.memory_type<"DeviceVisible|DeviceLocal"> : i32
+%usage = hal.buffer_usage<"TransferSource|TransferTarget|Transfer|DispatchStorageRead|DispatchStorageWrite|DispatchStorage"> : i32"""
+
+
+def allocate(buffer: str, size: str) -> str:
+    """Gives a buffer of `size` bytes; both are values."""
+    return f"{buffer} = hal.allocator.allocate<%allocator : !hal.allocator> affinity(%affinity) type(%memory_type) usage(%usage) : !hal.buffer{{{size}}}"
+
+
+def fill(name: str, target: str, offset: int, length: int, pattern: bytes) -> Iterator[str]:
+    """Fills a part of a buffer and waits for it; `name` makes the values unique. `%timeout` is there."""
+    value, type_ = int.from_bytes(pattern, "little", signed=True), f"i{len(pattern) * 8}"
+    yield f"%offset_{name} = arith.constant {offset} : index"
+    yield f"%length_{name} = arith.constant {length} : index"
+    yield f"%pattern_{name} = arith.constant {value} : {type_}"
+    yield from transfer(name)
+    yield (
+        f"hal.device.queue.fill<%device : !hal.device> affinity(%affinity) wait(%wait_{name}) signal(%signal_{name}) "
+        f"target({target} : !hal.buffer)[%offset_{name}] length(%length_{name}) pattern(%pattern_{name} : {type_}) "
+        'flags("None")'
+    )
+    yield from transferred(name, "failed to fill the buffer")
+
+
+def copy(name: str, source: tuple[str, str], target: tuple[str, str], length: str) -> Iterator[str]:
+    """Copies from a place, a buffer and an offset, to another, and waits for it; else as `fill`."""
+    yield from transfer(name)
+    yield (
+        f"hal.device.queue.copy<%device : !hal.device> affinity(%affinity) wait(%wait_{name}) signal(%signal_{name}) "
+        f"source({source[0]} : !hal.buffer)[{source[1]}] target({target[0]} : !hal.buffer)[{target[1]}] "
+        f'length({length}) flags("None")'
+    )
+    yield from transferred(name, "failed to copy what buffers hold")
+
+
+def transfer(name: str) -> Iterator[str]:
+    """Gives `%wait_<name>` and `%signal_<name>`, the fences of a transfer."""
+    yield f"%wait_{name} = util.null : !hal.fence"
+    yield f'%signal_{name} = hal.fence.create device(%device : !hal.device) flags("None") : !hal.fence'
+
+
+def transferred(name: str, message: str) -> Iterator[str]:
+    """Waits for a transfer; `message` is of the error where it failed."""
+    yield f'%status_{name} = hal.fence.await until([%signal_{name}]) timeout_millis(%timeout) flags("None") : i32'
+    yield f'util.status.check_ok %status_{name}, "{message}"'
 
 
 def scalars(benchmark: Benchmark) -> list[str]:

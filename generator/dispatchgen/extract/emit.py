@@ -2,7 +2,8 @@
 
 The form is that of IREE's own dump pass (`iree-hal-dump-executable-benchmarks`): `iree-benchmark-module` recognises
 functions with `iree.reflection = {iree.benchmark = "dispatch"}` that take the number of dispatches as an i32. Unlike
-there, all functions share one buffer (`layout`), and the buffer is filled (`buffer`).
+there, all functions share one buffer (`layout`), and the buffer is filled (`buffer`). Cold benchmarks have functions of
+their own, which rotate over copies of it (`rotation`).
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from collections.abc import Sequence
 
 from dispatchgen.extract import commands
 from dispatchgen.extract.buffer import buffer_operations
-from dispatchgen.extract.dispatching import Operands, Target, dispatching_function
+from dispatchgen.extract.dispatching import Operands, Target, dispatching_function, rotating_function
 from dispatchgen.extract.layout import Layout
 from dispatchgen.extract.parameterized import AnySize
 from dispatchgen.extract.parameterized_emit import any_size_functions
 from dispatchgen.extract.program import Export
+from dispatchgen.extract.rotation import Rotation, Rotations
+from dispatchgen.extract.rotation_emit import pool_operations
 from dispatchgen.extract.schema import Benchmark
 from dispatchgen.iree import ir
 from dispatchgen.iree.executable import limit_alignments
@@ -37,6 +40,7 @@ def benchmark_module(
     layout: Layout,
     benchmarks: Sequence[Benchmark],
     any_size: AnySize | None = None,
+    rotations: Rotations | None = None,
 ) -> str:
     """The benchmark module of a dispatch.
 
@@ -47,6 +51,7 @@ def benchmark_module(
       layout: The buffer that its functions share (see `layout_of`).
       benchmarks: Its benchmarks, each of which becomes a function of that name.
       any_size: What is known of its sizes. None: they are constants of the program.
+      rotations: Copies for those benchmarks that have a cold function. None: no benchmark has one.
     """
     executable = f"{name}_executable"
     target = Target(
@@ -56,15 +61,24 @@ def benchmark_module(
     )
     parts = [device.get_asm(use_local_scope=True), executable_text(export, executable, name)]
     parts.append(buffer_operations(target.device, layout))
-    parts += [_function(benchmark, layout.offsets_of(benchmark), target) for benchmark in benchmarks]
+    if rotations is not None and rotations.pools:
+        parts.append(pool_operations(target.device, rotations.pools))
+    parts += [_function(benchmark.name, benchmark, layout, target) for benchmark in benchmarks]
+    for benchmark in benchmarks:
+        if benchmark.cold is not None and rotations is not None:
+            rotation = rotations.of_benchmarks.get(benchmark.name)
+            parts.append(_function(benchmark.cold, benchmark, layout, target, rotation))
     if any_size is not None:
         parts += any_size_functions(name, benchmarks, any_size, layout, target)
     return module_of(parts)
 
 
-def _function(benchmark: Benchmark, offsets: Sequence[int], target: Target) -> str:
-    """The function of a benchmark."""
-    attributes = 'attributes {iree.abi.stub, iree.reflection = {iree.benchmark = "dispatch"}}'
+def _function(name: str, benchmark: Benchmark, layout: Layout, target: Target, rotation: Rotation | None = None) -> str:
+    """A function that runs a benchmark, on the buffer or on copies."""
+    signature = (
+        f'@{name}(%batch_size: i32) attributes {{iree.abi.stub, iree.reflection = {{iree.benchmark = "dispatch"}}}}'
+    )
+    offsets = layout.offsets_of(benchmark) if rotation is None else ()
     lines = [
         *commands.scalars(benchmark),
         *commands.indices("offset", offsets),
@@ -77,4 +91,6 @@ def _function(benchmark: Benchmark, offsets: Sequence[int], target: Target) -> s
         offsets=[f"%offset{i}" for i in range(len(offsets))],
         lengths=[f"%length{i}" for i in range(len(benchmark.bindings))],
     )
-    return dispatching_function(f"@{benchmark.name}(%batch_size: i32) {attributes}", operands, target)
+    if rotation is None:
+        return dispatching_function(signature, operands, target)
+    return rotating_function(signature, operands, target, rotation)

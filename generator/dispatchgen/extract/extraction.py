@@ -19,6 +19,7 @@ from dispatchgen.extract.parameterized import AnySize, any_size
 from dispatchgen.extract.program import Export, Program
 from dispatchgen.extract.read_backs import ReadBacks
 from dispatchgen.extract.recorded import Recorded
+from dispatchgen.extract.rotation import rotations_of
 from dispatchgen.extract.schema import (
     INITIALIZER,
     BackendDispatches,
@@ -47,6 +48,7 @@ class Extraction:
     _calls: Sequence[Call]
     _found: Mapping[Key, Found]
     _any_size: Mapping[str, AnySize]
+    _cold_memory: int | None
 
     def modules(self) -> Iterator[tuple[str, str]]:
         """The name and the benchmark module of each dispatch."""
@@ -55,10 +57,10 @@ class Extraction:
             assert found.device is not None
             device = self._program.devices[found.device]
             layout, sizes = self._layouts[dispatch.name], self._any_size.get(dispatch.name)
-            yield (
-                dispatch.name,
-                emit.benchmark_module(found.export, dispatch.name, device, layout, dispatch.benchmarks, sizes),
-            )
+            memory, benchmarks = self._cold_memory, dispatch.benchmarks
+            copies = rotations_of(layout, benchmarks, memory) if memory is not None else None
+            text = emit.benchmark_module(found.export, dispatch.name, device, layout, benchmarks, sizes, copies)
+            yield dispatch.name, text
 
     def archive(self, dispatch: Dispatch) -> bytes | None:
         """The file with the data of a dispatch that lies beside its benchmark module; None: there is none."""
@@ -82,6 +84,7 @@ def extract(
     data: DataPlan | None = None,
     *,
     any_sizes: bool = True,
+    cold_memory: int | None = None,
 ) -> Extraction:
     """Finds every dispatch of a model on a backend, at every call.
 
@@ -93,6 +96,7 @@ def extract(
       recorded: The sizes of the calls that are not run, by the name of the call.
       data: What bindings hold besides what the inputs of the calls do; None: all hold zeros.
       any_sizes: Whether to look for functions of any size.
+      cold_memory: Bytes of copies that cold benchmarks rotate over. None: there are no cold benchmarks.
 
     Raises:
       ModelError: the program does not have the function of a call, or the call's inputs do not fit it, or data do not
@@ -125,16 +129,19 @@ def extract(
         for each in dispatches
     }
     dispatches = [_with_data(each, held.bindings.get(each.name, {}), layouts[each.name]) for each in dispatches]
+    dispatches = [_with_functions(each, sizes.get(each.name), layouts[each.name]) for each in dispatches]
+    if cold_memory is not None:
+        dispatches = [_with_cold_functions(each) for each in dispatches]
     lock = BackendDispatches(
         backend=backend,
-        dispatches=tuple(_with_functions(each, sizes.get(each.name), layouts[each.name]) for each in dispatches),
+        dispatches=tuple(dispatches),
         skipped=(
             *chain.from_iterable(_not_known(each, each.skipped) for each in found.values()),
             *chain.from_iterable(each.missing for each in (recorded or {}).values()),
         ),
         uncounted=tuple(chain.from_iterable(_not_known(each, each.uncounted) for each in found.values())),
     )
-    return Extraction(lock, read_backs.names, held, layouts, program, calls, usable, sizes)
+    return Extraction(lock, read_backs.names, held, layouts, program, calls, usable, sizes, cold_memory)
 
 
 def _with_kernel(dispatch: Dispatch, found: Mapping[Key, Found]) -> tuple[Dispatch, Export, Origins]:
@@ -165,6 +172,17 @@ def _with_functions(dispatch: Dispatch, any_size: AnySize | None, layout: Layout
         Parameterized(name=name, function=each.entry, symbols=each.symbols, data=data) for name, each in functions
     )
     return dispatch.model_copy(update={"parameterized": parameterized, "unparameterized": any_size.reason})
+
+
+def _with_cold_functions(dispatch: Dispatch) -> Dispatch:
+    """A dispatch each of whose benchmarks has a cold function."""
+    taken = {each.name for each in dispatch.benchmarks} | {each.name for each in dispatch.parameterized}
+    benchmarks = []
+    for benchmark in dispatch.benchmarks:
+        name = names.numbered(f"{benchmark.name}__cold", taken)
+        taken.add(name)
+        benchmarks.append(benchmark.model_copy(update={"cold": name}))
+    return dispatch.model_copy(update={"benchmarks": tuple(benchmarks)})
 
 
 def _not_known(found: Found, reasons: Mapping[str, Sequence[str]]) -> Iterator[Skipped]:

@@ -45,11 +45,15 @@ class Layout:
     offsets: tuple[int, ...]  #: Of each binding.
     capacities: tuple[int, ...]  #: How long each binding may be: the largest of the benchmarks.
     contents: tuple[Content, ...]  #: What is at `offsets`.
-    _of_benchmarks: Mapping[str, tuple[int, ...]]
+    _of_benchmarks: Mapping[str, tuple[Region, ...]]
 
-    def offsets_of(self, benchmark: Benchmark) -> tuple[int, ...]:
+    def regions_of(self, benchmark: Benchmark) -> tuple[Region, ...]:
         """Of each binding in the function of a benchmark."""
         return self._of_benchmarks[benchmark.name]
+
+    def offsets_of(self, benchmark: Benchmark) -> tuple[int, ...]:
+        """Where these begin."""
+        return tuple(region.offset for region in self.regions_of(benchmark))
 
 
 def layout_of(
@@ -71,7 +75,7 @@ def layout_of(
     by_name = contents or {benchmark.name: [ZEROS] * count for benchmark in benchmarks}
     capacities = tuple(max(lengths) for lengths in zip(*(benchmark.bindings for benchmark in benchmarks), strict=True))
     regions: list[Region] = []
-    places: dict[tuple[int, Content], int] = {}
+    places: dict[tuple[int, Content], Region] = {}
     offsets, at_offsets = [0] * count, [ZEROS] * count
     for binding in sorted(range(count), key=lambda binding: (written[binding], binding)):
         lengths = _lengths(binding, benchmarks, by_name)
@@ -81,9 +85,9 @@ def layout_of(
         for number, (content, length) in enumerate(lengths.items()):
             key = f"binding{binding}" + (f"_{number + 1}" if number else "")
             regions.append(Region(key, content, regions[-1].end if regions else 0, length))
-            places[binding, content] = regions[-1].offset
+            places[binding, content] = regions[-1]
         at_offsets[binding] = shared if any_size else next(iter(lengths))
-        offsets[binding] = places[binding, at_offsets[binding]]
+        offsets[binding] = places[binding, at_offsets[binding]].offset
     of_benchmarks = {
         name: tuple(places[binding, content] for binding, content in enumerate(held)) for name, held in by_name.items()
     }

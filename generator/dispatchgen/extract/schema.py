@@ -37,6 +37,10 @@ class Benchmark(Data):
         "it runs, but how often cannot be told; `uncounted` says why."
     )
     data: tuple[str, ...] = Field(default=(), description="In words, what each binding holds; empty: zeros.")
+    cold: str | None = Field(
+        default=None,
+        description="The function that runs it with its buffers in no cache, `[A-Za-z0-9_]+`; null: there is none.",
+    )
 
 
 class Parameterized(Data):
