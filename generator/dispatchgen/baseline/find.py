@@ -1,0 +1,68 @@
+"""The baseline that results are compared with: the one of their machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from dispatchgen.baseline.make import machine_of
+from dispatchgen.baseline.schema import Baseline
+from dispatchgen.baseline.store import folder, machines, names, read_baseline
+from dispatchgen.errors import CheckFailed, Place, Problem
+from dispatchgen.manifest.names import nearest, show
+from dispatchgen.results import lean
+from dispatchgen.results.environment import differences, slug
+from dispatchgen.results.schema import Machine
+
+
+class MissingBaselineError(CheckFailed):
+    """There is no baseline of that name for the machine: nothing can be checked."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A baseline and its file."""
+
+    path: Path
+    baseline: Baseline
+
+
+def path_for(root: Path, name: str, results: lean.Results) -> Path:
+    """The file of the baseline of that name for the machine that results are of.
+
+    Args:
+      root: Folder of the manifest.
+
+    Raises BaselineError where the name cannot be one.
+    """
+    return folder(root, name) / f"{slug(machine_of(results))}.json"
+
+
+def find_baseline(root: Path, name: str, results: lean.Results) -> Found:
+    """The baseline of that name for the machine that results are of.
+
+    Raises MissingBaselineError where there is none, and BaselineError where it cannot be read.
+    """
+    path = path_for(root, name, results)
+    if not path.exists():
+        raise _missing(root, name, path, machine_of(results))
+    return Found(path, read_baseline(path))
+
+
+def _missing(root: Path, name: str, path: Path, machine: Machine) -> MissingBaselineError:
+    others = machines(root, name)
+    hint = f"dispatchgen baseline save {name} RESULT"
+    if not others:
+        guess = nearest(name, names(root))
+        hint = show(guess) if guess is not None else hint
+        return MissingBaselineError(Problem(f"there is no baseline {show(name)}", Place(str(path.parent)), hint))
+    told = {each: differences(_machine(each), machine) for each in others}
+    near = min(told, key=lambda each: len(told[each]))
+    message = f"there is no baseline {show(name)} for this machine, {path.stem}; the one for {near.stem} differs in:"
+    return MissingBaselineError(Problem("\n  ".join([message, *told[near]]), Place(str(path.parent)), hint))
+
+
+def _machine(path: Path) -> Machine:
+    return Machine.model_validate_json(msgspec.json.encode(read_baseline(path).machine))
