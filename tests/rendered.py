@@ -51,7 +51,7 @@ MODEL_A = Model(
     compile_flags={"gpu": ("--of-a",)},
     flag_files={"host": ("spec.mlir", "x y.mlir")},
     labels=("large", "cpu"),
-    run=RunSettings("0.5s", 3, 10),
+    run=RunSettings(min_time="0.5s", repetitions=3, batch_size=10),
     substitutions=(SHADER, KERNEL, TUNED, FOLDER),
     combinations=(Combination("both", "both", ("by_hand", "a_tuned"), ("host",)),),
 )

@@ -73,10 +73,15 @@ class DispatchBenchmarkFunctions:
 
     def iree_dispatch_benchmark_setup(self, **arguments: Any) -> None:
         """The names of targets are CMake's own; each suite says which presets select it."""
-        packages = arguments.pop("packages", None)
-        presets = sorted(arguments.pop("presets", ()))
+        nightly = arguments.pop("nightly", None)
+        values = {
+            "MANIFEST": arguments.get("manifest") if nightly else None,
+            "PACKAGES": arguments.pop("packages", None),
+            "PRESETS": sorted(arguments.pop("presets", ())),
+            "NIGHTLY": nightly,
+            "BASELINES": arguments.pop("baselines", None),
+        }
         _refuse_unknown(arguments, {"name", "manifest", "models"})
-        values = {"PACKAGES": packages, "PRESETS": presets}
         self._emit("iree_dispatch_benchmark_setup", values)
 
     def iree_dispatch_benchmark_suite(self, **arguments: Any) -> None:

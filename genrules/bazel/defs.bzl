@@ -14,6 +14,11 @@ load("//private:extract.bzl", _iree_dispatch_extract = "iree_dispatch_extract")
 load("//private:import.bzl", _iree_dispatch_import = "iree_dispatch_import")
 load("//private:module.bzl", _iree_dispatch_module = "iree_dispatch_module")
 load(
+    "//private:nightly.bzl",
+    _iree_dispatch_baseline = "iree_dispatch_baseline",
+    _iree_dispatch_nightly_test = "iree_dispatch_nightly_test",
+)
+load(
     "//private:providers.bzl",
     _IreeDispatchExtractInfo = "IreeDispatchExtractInfo",
     _IreeDispatchModuleInfo = "IreeDispatchModuleInfo",
@@ -41,6 +46,7 @@ iree_dispatch_benchmark_setup = _iree_dispatch_benchmark_setup
 iree_dispatch_benchmark_suite = _iree_dispatch_benchmark_suite
 
 # Rules.
+iree_dispatch_baseline = _iree_dispatch_baseline
 iree_dispatch_benchmark_test = _iree_dispatch_benchmark_test
 iree_dispatch_check_test = _iree_dispatch_check_test
 iree_dispatch_combination = _iree_dispatch_combination
@@ -48,6 +54,7 @@ iree_dispatch_drift_test = _iree_dispatch_drift_test
 iree_dispatch_extract = _iree_dispatch_extract
 iree_dispatch_import = _iree_dispatch_import
 iree_dispatch_module = _iree_dispatch_module
+iree_dispatch_nightly_test = _iree_dispatch_nightly_test
 iree_dispatch_smoke_test = _iree_dispatch_smoke_test
 iree_dispatch_substitution = _iree_dispatch_substitution
 iree_dispatch_tools = _iree_dispatch_tools

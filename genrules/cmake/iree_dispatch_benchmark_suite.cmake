@@ -22,6 +22,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/private/substitution_steps.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/private/tests.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/private/substitution_tests.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/private/drift.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/private/nightly.cmake")
 
 option(DISPATCHGEN_BUILD_ON_TEST "Let ctest build the benchmarks of a model before it runs them" OFF)
 option(DISPATCHGEN_HASH_INPUTS "Read, when CMake runs, all files that the build is made of: one that was replaced by an older \
@@ -39,14 +40,31 @@ set(DISPATCHGEN_TEST_TIMEOUT "900" CACHE STRING "Seconds after which a benchmark
 # PACKAGES: Python packages that sources of the form `package:<package>/<path>` lie in. (Any other package is asked for
 #     when a suite needs it, at the cost of one more process.)
 # PRESETS: Names of presets, so that each has its target even where it selects nothing.
+# MANIFEST: The manifest of the suites. Only the targets and tests of NIGHTLY and BASELINES read it.
+# NIGHTLY: Names of the presets that are measured as a whole, by `dispatchgen nightly`.
+# BASELINES: `<preset>=<baseline>` of those that are compared with a baseline.
+#
+# Targets and tests of NIGHTLY and BASELINES: see private/nightly.cmake.
 #
 # The tools are, in this order: targets named iree-compile and iree-benchmark-module; the programs in IREE_HOST_BIN_DIR;
 # the wheels of the Python that find_package(Python3) finds; the programs on PATH.
 function(iree_dispatch_benchmark_setup)
-  cmake_parse_arguments(PARSE_ARGV 0 _RULE "" "" "PACKAGES;PRESETS")
+  cmake_parse_arguments(PARSE_ARGV 0 _RULE
+    ""
+    "MANIFEST"
+    "PACKAGES;PRESETS;NIGHTLY;BASELINES"
+  )
+  _iree_dispatch_check_nightly(_PROBLEM)
+  if(_PROBLEM)
+    message(SEND_ERROR "iree_dispatch_benchmark_setup(): ${_PROBLEM}")
+    return()
+  endif()
   _iree_dispatch_find_tools("${_RULE_PACKAGES}")
   foreach(_PRESET IN LISTS _RULE_PRESETS)
     _iree_dispatch_aggregate("-preset-${_PRESET}" _)
+  endforeach()
+  foreach(_PRESET IN LISTS _RULE_NIGHTLY)
+    _iree_dispatch_nightly("${_PRESET}")
   endforeach()
 endfunction()
 

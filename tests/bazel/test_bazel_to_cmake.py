@@ -55,7 +55,7 @@ _MODEL = Model(
     parameters=("scope=weights $x.irpa",),
     backends=("cpu",),
     labels=("large",),
-    run=RunSettings("0.5s", 3, 10),
+    run=RunSettings(min_time="0.5s", repetitions=3, batch_size=10),
     drift="allow",
     flag_files={"cpu": ("spec $x.mlir",)},
     substitutions=(
@@ -85,7 +85,11 @@ _SUITE = Suite(
     Path("benchmarks.yaml"),
     (_CPU, Backend("vulkan", "vulkan", "vulkan")),
     (_MODEL, _IMPORTED),
-    (Preset("nightly", "nightly", models=("b",)), Preset("empty", "empty", labels=("none",))),
+    (
+        Preset("nightly", "nightly", models=("b",), budget=600.0, baseline="main"),
+        Preset("empty", "empty", labels=("none",)),
+        Preset("all", "all", budget=60.0),
+    ),
 )
 _PLAIN = replace(_SUITE, models=(replace(_MODEL, labels=(), parameters=(), drift="error"),), presets=())
 
@@ -159,7 +163,8 @@ def test_texts_are_quoted_as_in_generated_files(text: str) -> None:
 
 
 def test_keywords_are_those_of_the_cmake_rules() -> None:
-    assert {*_load_cfg()._KEYWORDS, "PACKAGES"} == KEYWORDS
+    of_setup = {"PACKAGES", "MANIFEST", "NIGHTLY", "BASELINES"}
+    assert {*_load_cfg()._KEYWORDS, *of_setup} == KEYWORDS
 
 
 def test_attributes_of_bazel_are_left_out_and_tags_are_labels() -> None:

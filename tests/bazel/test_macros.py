@@ -53,9 +53,9 @@ def test_the_targets_of_a_suite(package: Package) -> None:
     assert package.of_kind("iree_dispatch_module") == ["mlp_cpu.matmul", "mlp_cpu.softmax", "mlp_cpu.model"]
     assert package.of_kind("iree_dispatch_smoke_test") == [f"{test}.smoke" for test in tests]
     assert package.of_kind("iree_dispatch_benchmark_test") == tests
-    assert package.of_kind("filegroup") == ["mlp_cpu", "mlp_cpu.sources"]
+    assert package.of_kind("filegroup") == ["mlp_cpu", "mlp_cpu.sources", "mlp_cpu.built"]
     assert package.of_kind("test_suite") == ["mlp_cpu.smoke", "mlp_cpu.benchmarks"]
-    assert len(package.targets) == 21
+    assert len(package.targets) == 22
 
 
 def test_groups_hold_what_they_say(package: Package) -> None:
@@ -69,6 +69,50 @@ def test_groups_hold_what_they_say(package: Package) -> None:
     assert package.targets["mlp_cpu"].attributes["srcs"] == modules
     sources = [":models/mlp.mlir", ":locks/mlp.json", ":a.irpa", ":b.irpa", ":c.npy"]
     assert package.targets["mlp_cpu.sources"].attributes["srcs"] == sources
+
+
+def test_presets_that_are_measured_as_a_whole(package: Package) -> None:
+    presets = {"night": ["mlp_cpu"], "fast": ["mlp_cpu"], "cpu": ["mlp_cpu"]}
+    setup = {"manifest": "benchmarks.yaml", "models": {"mlp": ["mlp_cpu"]}, "presets": presets}
+    package.call(SETUP, name="all", **setup, nightly=["fast", "night"], baselines=["night=main"])
+    package.call(SUITE, **WHOLE)
+    tests = ["all-preset-fast.nightly", "all-preset-night.nightly"]
+    assert package.of_kind("iree_dispatch_nightly_test") == tests
+    assert package.of_kind("iree_dispatch_baseline") == [
+        "all-preset-night.baseline_check",
+        "all-preset-night.baseline_update",
+    ]
+    attributes = package.targets[tests[1]].attributes
+    assert (attributes["preset"], attributes["timeout"], attributes["built"]) == (
+        "night",
+        "eternal",
+        [":mlp_cpu.built"],
+    )
+    assert attributes["extracts"] == [":mlp_cpu.dispatches"]
+    tags = {"manual", "exclusive", "external", "no-cache", "no-remote", "test-type=nightly", "nightly=night"}
+    assert package.tags(tests[1]) == tags
+    assert package.targets["mlp_cpu.built"].attributes["srcs"] == [":mlp_cpu", ":mlp_cpu.dispatches"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problems"),
+    [
+        ({"nightly": ["x"]}, ["nightly names 'x', which is not among presets"]),
+        ({"nightly": ["p", "p"]}, ["nightly names 'p' twice"]),
+        ({"baselines": ["p=main"]}, ["baselines names 'p', which is not among nightly"]),
+        ({"nightly": ["p"], "baselines": ["p=a", "p=b"]}, ["two baselines of the preset 'p'"]),
+        (
+            {"nightly": ["p"], "baselines": ["p", "p=.x", "p=a/b"]},
+            [f"baselines: '{text}' is not of the form <preset>=<baseline>" for text in ("p", "p=.x", "p=a/b")]
+            + ["two baselines of the preset 'p'"],
+        ),
+    ],
+)
+def test_presets_that_cannot_be_measured_as_a_whole(
+    package: Package, arguments: dict[str, Any], problems: list[str]
+) -> None:
+    setup = {"name": "all", "manifest": "benchmarks.yaml", "models": {"m": ["s"]}, "presets": {"p": ["s"]}}
+    assert refusal(package, SETUP, **setup, **arguments) == problems
 
 
 def test_nothing_joins_a_wildcard(package: Package) -> None:

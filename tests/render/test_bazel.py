@@ -83,6 +83,16 @@ def test_setup_names_the_suites_of_models_and_presets() -> None:
     }
 
 
+def test_setup_names_the_presets_that_are_measured_as_a_whole() -> None:
+    presets = (
+        Preset("z", "z", budget=60.0, baseline="main"),
+        Preset("a", "a", baseline="o.1"),
+        Preset("m", "m", budget=1),
+    )
+    setup = _calls(render_bazel(replace(SUITE, presets=(*SUITE.presets, *presets)), LOCKS))[0][1]
+    assert (setup["nightly"], setup["baselines"]) == (["a", "m", "z"], ["a=o.1", "z=main"])
+
+
 def test_what_is_not_used_is_left_out() -> None:
     model = replace(MODEL_A, labels=(), parameters=(), backends=("gpu",))
     calls = _calls(render_bazel(Suite(SUITE.manifest, (GPU,), (model,)), LOCKS))

@@ -10,7 +10,7 @@ import pytest
 
 from cmake_project import find_program
 from dispatchgen.errors import LockError, ManifestError
-from dispatchgen.manifest.suite import Source
+from dispatchgen.manifest.suite import Preset, Source
 from dispatchgen.ownership import BUILD_FILE_HEADER
 from dispatchgen.render.cmake import render_cmake
 from rendered import GPU, HOST, LOCKS, MODEL_A, MODEL_B, SUITE, lock_of
@@ -62,6 +62,21 @@ def test_imported_source_of_a_package() -> None:
     assert call["SRC"] == ["package:pkg.sub/test data/b.onnx"]
     assert call["IMPORT_FLAGS"][-1] == "--opset-version=19"
     assert '  PACKAGES\n    "pkg.sub"\n  PRESETS\n    "night_ly"\n' in text
+
+
+def test_presets_that_are_measured_as_a_whole() -> None:
+    presets = (*SUITE.presets, Preset("b", "b", budget=60.0), Preset("a", "a", baseline="main"))
+    text = render_cmake(replace(SUITE, presets=presets), LOCKS)
+    assert '  NIGHTLY\n    "a"\n    "b"\n  BASELINES\n    "a=main"\n)' in text
+    assert '  MANIFEST\n    "benchmarks.yaml"\n' in text
+    assert "MANIFEST" not in render_cmake(SUITE, LOCKS), "nothing else reads it"
+
+
+def test_the_name_of_a_manifest_that_cmake_cannot_carry() -> None:
+    suite = replace(SUITE, manifest=Path("a[.yaml"))
+    render_cmake(suite, LOCKS)
+    with pytest.raises(ManifestError, match="square bracket without its match"):
+        render_cmake(replace(suite, presets=(Preset("a", "a", baseline="main"),)), LOCKS)
 
 
 def test_calls_are_sorted_and_the_text_depends_on_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

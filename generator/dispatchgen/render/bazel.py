@@ -11,6 +11,7 @@ from dispatchgen.render.arguments import (
     PATH_KEYWORDS,
     SuiteCall,
     Value,
+    nightly_arguments,
     package_names,
     present,
     read_files,
@@ -46,6 +47,7 @@ def render_bazel(suite: Suite, locks: Mapping[str, Lock]) -> str:
         "models": _by_model(calls),
         "packages": package_names(calls),
         "presets": {preset.id: _selected(preset, calls) for preset in suite.presets},
+        **nightly_arguments(suite),
     }
     build_file = template("bazel", "BUILD.bazel.jinja", {"starlark": starlark_argument})
     return build_file.render(

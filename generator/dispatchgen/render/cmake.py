@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from dispatchgen.errors import ManifestError, Place, Problem
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.render.arguments import (
@@ -12,6 +13,7 @@ from dispatchgen.render.arguments import (
     SuiteCall,
     Value,
     command_arguments,
+    nightly_arguments,
     package_names,
     present,
     read_files,
@@ -48,14 +50,30 @@ def render_cmake(
       ManifestError: a string in the manifest that CMake cannot carry.
     """
     calls = suite_calls(suite, locks)
-    setup = present({"packages": package_names(calls), "presets": sorted(preset.id for preset in suite.presets)})
     refuse(suite, calls, "CMake", _refused)
     return template("cmake", "CMakeLists.txt.jinja", {"cmake": cmake_argument}).render(
         manifest=suite.manifest.name,
         package_dir=package_dir,
         is_top=is_top,
-        setup=_keywords(setup),
+        setup=_keywords(_setup_arguments(suite, calls)),
         calls=[_keywords(call.arguments) for call in calls],
+    )
+
+
+def _setup_arguments(suite: Suite, calls: Sequence[SuiteCall]) -> Arguments:
+    """The arguments of `iree_dispatch_benchmark_setup`. Raises ManifestError where CMake cannot carry the manifest's name."""
+    nightly = nightly_arguments(suite)
+    reason = (command_refusal(suite.manifest.name) or ctest_refusal(suite.manifest.name)) if nightly else None
+    if reason is not None:
+        message = f"CMake cannot carry the manifest's name {suite.manifest.name!r}: {reason}"
+        raise ManifestError(Problem(message, Place(str(suite.manifest))))
+    return present(
+        {
+            "manifest": suite.manifest.name if nightly else None,
+            "packages": package_names(calls),
+            "presets": sorted(preset.id for preset in suite.presets),
+            **nightly,
+        }
     )
 
 

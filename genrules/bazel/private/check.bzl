@@ -11,7 +11,7 @@ load(":groups.bzl", "COMMON_ATTRIBUTES")
 _ID = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 # Targets NAME.* and files of a suite besides those of its dispatches. dispatchgen gives no dispatch such a name.
-_RESERVED = ["benchmarks", "configured", "dispatches", "drift", "model", "smoke", "sources", "substitutions"]
+_RESERVED = ["benchmarks", "built", "configured", "dispatches", "drift", "model", "smoke", "sources", "substitutions"]
 
 # Attributes that callers may give to the targets with actions, besides those of all targets.
 _BUILD_ATTRIBUTES = [
@@ -60,6 +60,30 @@ def check_attributes(attributes):
         "unknown argument: %s" % name
         for name in sorted(attributes)
         if name not in COMMON_ATTRIBUTES + _BUILD_ATTRIBUTES
+    ]
+
+def check_nightly(presets, nightly, baselines):
+    """The presets that are measured as a whole, and their baselines.
+
+    Args:
+      presets: dict, by id.
+      nightly: list of strings.
+      baselines: list of strings, `<preset>=<baseline>`.
+
+    Returns:
+      list of strings.
+    """
+    problems = ["nightly names '%s', which is not among presets" % preset for preset in nightly if preset not in presets]
+    problems += ["nightly names '%s' twice" % preset for preset in repeated(nightly)]
+    for text in baselines:
+        preset, _, name = text.partition("=")
+        if not _is_made_of(name, _ID + ".-") or name[0] in ".-":
+            problems.append("baselines: '%s' is not of the form <preset>=<baseline>" % text)
+        elif preset not in nightly:
+            problems.append("baselines names '%s', which is not among nightly" % preset)
+    return problems + [
+        "two baselines of the preset '%s'" % preset
+        for preset in repeated([text.partition("=")[0] for text in baselines])
     ]
 
 def check_suite(suite):

@@ -23,6 +23,7 @@ iree_dispatch_tools(
     import_data = [":import_files"],
     import_tool = %{import_tool},
     linker_tool = %{linker_tool},
+    measure_data = [":measure_files"],
     run_tool = "bin/iree-run-module",
     substitute_data = [":substitute_files"],
 )
@@ -92,9 +93,14 @@ filegroup(
             "site-packages/numpy/distutils/**",
             "site-packages/numpy/f2py/**",
             # What no action and no `.update` runs.
+            "site-packages/dispatchgen/baseline/**",
             "site-packages/dispatchgen/buildtree/**",
+            "site-packages/dispatchgen/comparison/**",
             "site-packages/dispatchgen/genrules/**",
+            "site-packages/dispatchgen/history/**",
+            "site-packages/dispatchgen/nightly/**",
             "site-packages/dispatchgen/probe/**",
+            "site-packages/dispatchgen/report/**",
             "site-packages/dispatchgen/results/**",
             "site-packages/dispatchgen/workbench/**",
         ],
@@ -114,6 +120,30 @@ filegroup(
         allow_empty = True,
         exclude = [
             "**/test/**",
+            "**/tests/**",
+        ],
+    ),
+)
+
+# What dispatchgen reads besides where it measures, compares and reports, with what it needs where it reads substitutes.
+filegroup(
+    name = "measure_files",
+    srcs = [":substitute_files"] + glob(
+        [
+            "measure-site-packages/**/*.py",
+            "measure-site-packages/**/*.so",
+            "measure-site-packages/**/*.so.*",
+            "site-packages/dispatchgen/baseline/**",
+            "site-packages/dispatchgen/buildtree/**",
+            "site-packages/dispatchgen/comparison/**",
+            "site-packages/dispatchgen/history/**",
+            "site-packages/dispatchgen/nightly/**",
+            "site-packages/dispatchgen/report/**",
+            "site-packages/dispatchgen/results/**",
+        ],
+        allow_empty = True,
+        exclude = [
+            "**/*.pyc",
             "**/tests/**",
         ],
     ),

@@ -20,6 +20,7 @@ IreeDispatchToolsInfo = provider(
         "import_files": "depset of File: what the importer needs.",
         "importer": "FilesToRunProvider or None: the importer of .onnx models.",
         "linker": "FilesToRunProvider or None: the linker of iree-compile for CPUs.",
+        "measure_files": "depset of File: what dispatchgen needs besides where it measures, compares and reports.",
         "run": "File or None: iree-run-module, for the machine that runs the tests.",
         "run_runfiles": "runfiles or None: iree-run-module and what it needs.",
         "substitute_files": "depset of File: what dispatchgen needs besides where it reads substitutes or makes data.",
@@ -73,6 +74,13 @@ IreeDispatchModuleInfo = provider(
         "substitution": "string: id of the substitution or combination; empty: none.",
         "tools": "IreeDispatchToolsInfo: the tools to go on with.",
         "vmfb": "File: the module.",
+    },
+)
+
+IreeDispatchNightlyInfo = provider(
+    doc = "A test that measures a preset as a whole.",
+    fields = {
+        "tools": "IreeDispatchToolsInfo: the tools to go on with.",
     },
 )
 

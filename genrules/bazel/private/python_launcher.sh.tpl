@@ -13,7 +13,8 @@ case "$0" in
 esac
 root=$(CDPATH='' cd -- "$root" && pwd)
 export PYTHONHOME="$root/python"
-export PYTHONPATH="$root/site-packages:$root/substitute-site-packages:$root/import-site-packages:$root/packages"
+export PYTHONPATH="$root/site-packages:$root/substitute-site-packages:$root/import-site-packages:\
+$root/measure-site-packages:$root/packages"
 export LD_LIBRARY_PATH="$root/python/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 # -S: no packages of the machine; -s: none of the user; the empty entry of the path is the working directory.
 exec "$root/python/bin/python3" -B -S -s -X utf8 -c '

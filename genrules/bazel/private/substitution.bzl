@@ -37,7 +37,7 @@ def _substitution_impl(ctx):
             outputs += _substitute(ctx, step, target.kind, files[target.path], target.path, [target.dispatch])
     executables = [output.executable for output in outputs]
     return [
-        DefaultInfo(files = depset([output.module for output in outputs])),
+        DefaultInfo(files = depset([file for output in outputs for file in output.files])),
         _extract_info(
             original,
             substitution = ctx.attr.substitution,

@@ -73,6 +73,7 @@ def iree_dispatch_benchmark_suite(
       NAME.substitutions.<substitution>.<dispatch>, NAME.substitutions.<substitution>.model
                                          one module
       NAME.sources                       the files that the suite reads: program, lock, parameters, data, substitutes
+      NAME.built                         all that is built of the suite, for programs that measure it as a whole
       <model>.imported                   the imported program, for .onnx sources
 
     Args:
@@ -165,6 +166,8 @@ def iree_dispatch_benchmark_suite(
     create_test_suite(name + ".benchmarks", [test for of_device in tests for test in of_device.timed], kwargs)
     files = {file: None for file in parameter_files(suite) + substitution_files(suite) + _labels(suite.data)}
     create_filegroup(name + ".sources", [_source(src), ":" + lock] + sorted(files), kwargs)
+    extracted = [":%s.dispatches" % name] + [substitution.label + ".dispatches" for substitution in substitutions]
+    create_filegroup(name + ".built", [":" + name] + extracted, kwargs)
 
 def _create_modules(suite, substitutions):
     """The steps from the program to the compiled modules."""

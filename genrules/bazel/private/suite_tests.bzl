@@ -13,7 +13,7 @@ load(":tests.bzl", "iree_dispatch_benchmark_test", "iree_dispatch_check_test", "
 _SMOKE_TAGS = ["no-remote-exec"]
 
 # Timed tests run each time they are asked for (external, no-cache), on this machine (no-remote), one at a time.
-_TIMED_TAGS = ["exclusive", "external", "no-cache", "no-remote"]
+TIMED_TAGS = ["exclusive", "external", "no-cache", "no-remote"]
 
 # Seconds of Bazel's categories of timeouts but the longest.
 _TIMEOUTS = [("short", 60), ("moderate", 300), ("long", 900)]
@@ -95,7 +95,7 @@ def _create_tests(tests, on_device, name, kind, tags, attributes, batch_size):
         batch_size = batch_size,
         min_time = suite.min_time,
         repetitions = suite.repetitions,
-        tags = tags + ["test-type=%s-benchmark" % kind] + _TIMED_TAGS,
+        tags = tags + ["test-type=%s-benchmark" % kind] + TIMED_TAGS,
         **common
     )
     tests.smoke.append(":%s.smoke" % name)

@@ -51,6 +51,7 @@ def _tools_impl(ctx):
             import_files = depset(ctx.files.import_data),
             importer = _program(ctx.attr.import_tool),
             linker = _program(ctx.attr.linker_tool),
+            measure_files = depset(ctx.files.measure_data),
             run = ctx.executable.run_tool,
             run_runfiles = _runfiles(ctx, ctx.attr.run_tool, ctx.attr.run_data) if ctx.attr.run_tool else None,
             substitute_files = depset(ctx.files.substitute_data),
@@ -88,6 +89,7 @@ iree_tools_repository() makes of an installed IREE; or the one in their attribut
         dispatchgen_data = ["@iree_tools//:dispatchgen_files"],
         import_tool = "@iree_tools//:import_onnx",
         import_data = ["@iree_tools//:import_files"],
+        measure_data = ["@iree_tools//:measure_files"],
         substitute_data = ["@iree_tools//:substitute_files"],
     )
 """,
@@ -143,6 +145,12 @@ iree_tools_repository() makes of an installed IREE; or the one in their attribut
             allow_files = True,
             cfg = "exec",
             executable = True,
+        ),
+        "measure_data": attr.label_list(
+            doc = "Files that dispatchgen needs besides where it measures, compares and reports. Only presets that are measured " +
+                  "as a whole need it.",
+            allow_files = True,
+            cfg = "exec",
         ),
         "run_data": attr.label_list(
             doc = "Files that iree-run-module needs.",

@@ -36,8 +36,22 @@ def _stale_test_impl(ctx):
     tools = ctx.attr.tools[IreeDispatchToolsInfo]
     update = "//%s:%s" % (ctx.attr.update.label.package, ctx.attr.update.label.name)
     command = ["check", tools.dispatchgen.executable.short_path, ctx.file.manifest.short_path, update]
+    read, copies = copied_files(ctx, [ctx.file.manifest] + ctx.files.build_files + ctx.files.sources)
+    return _program(ctx, command + copies, depset(read), [tools.dispatchgen_runfiles])
+
+def copied_files(ctx, files):
+    """The files of the source tree that a test copies, since a manifest may not refer to files outside its folder.
+
+    Args:
+      ctx: of the rule.
+      files: list of File, which may repeat. Those of packages of Python are read where they are.
+
+    Returns:
+      list of File, the runfiles, and list of strings: (file, path in the source tree)... and `--`.
+    """
     read = []
-    for file in depset([ctx.file.manifest] + ctx.files.build_files + ctx.files.sources).to_list():
+    arguments = []
+    for file in depset(files).to_list():
         if file.short_path.startswith("../"):
             read.append(file)
             continue
@@ -46,9 +60,8 @@ def _stale_test_impl(ctx):
         link = ctx.actions.declare_file("%s.files/%d" % (ctx.label.name, len(read)))
         ctx.actions.symlink(output = link, target_file = file)
         read.append(link)
-        command += [link.short_path, file.short_path]
-    command.append("--")
-    return _program(ctx, command, depset(read), [tools.dispatchgen_runfiles])
+        arguments += [link.short_path, file.short_path]
+    return read, arguments + ["--"]
 
 def _program(ctx, command, files, programs, places = {}):
     """The providers of a target that runs update.sh where the paths of the runfiles start.
