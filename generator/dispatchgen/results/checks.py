@@ -28,6 +28,7 @@ class Check:
 
     id: str  #: What is compared, for people.
     target: Target  #: Its `build` is empty: a frame is of one build.
+    dispatch: str  #: Its name.
     run: Callable[[], Checked]
 
 
@@ -45,7 +46,7 @@ def checks_of(subject: Subject) -> Iterator[Check]:
 def _check(subject: Subject, variant: Variant, dispatch: str, benchmarks: Sequence[str], tolerance: float) -> Check:
     target = subject.target("dispatch", variant.id)._replace(build="")
     where = f"{target.model} on {target.backend}, {target.device}: {dispatch}, {variant.name}"
-    return Check(where, target, lambda: _run(subject, variant.id, dispatch, benchmarks, tolerance))
+    return Check(where, target, dispatch, lambda: _run(subject, variant.id, dispatch, benchmarks, tolerance))
 
 
 def _run(subject: Subject, variant: str, dispatch: str, benchmarks: Sequence[str], tolerance: float) -> Checked:

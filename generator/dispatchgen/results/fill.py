@@ -131,6 +131,8 @@ class _Filler:
 
     def whole_model(self, whole: WholeModel, variant: str = "") -> WholeModel:
         """A whole model with its time."""
+        if whole.left_out:
+            return whole
         timing, failure = _time(whole.failure, self.measured("model", self.call.call, variant))
         return whole.model_copy(update={"timing": timing, "failure": failure})
 

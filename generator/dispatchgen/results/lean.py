@@ -67,6 +67,7 @@ class WholeModel(msgspec.Struct, frozen=True):
     timing: Timing | None = None
     failure: str | None = None
     compiled: Compiled | None = None
+    left_out: bool = False
 
 
 class Substituted(msgspec.Struct, frozen=True):
@@ -204,7 +205,7 @@ def rows(results: Results) -> Iterator[Row]:
                 yield Row(key, call, each.timing, each.failure, each.count, each, each.compiled)
                 if each.cold is not None:
                     yield Row(key._replace(caches="cold"), call, each.cold, None, each.count, each, each.compiled)
-        if call.function:
+        if call.function and not call.whole_model.left_out:
             whole = call.whole_model
             key = Key(*where, "model", "", "", "warm")
             yield Row(key, call, whole.timing, whole.failure, 1, None, whole.compiled)

@@ -204,6 +204,7 @@ class WholeModel(Data):
     timing: Timing | None
     failure: str | None = None
     compiled: Compiled | None = Field(default=None, description="Null: there is no module.")
+    left_out: bool = Field(default=False, description="Whether it was not asked for: another shard measures it.")
 
 
 class Agreement(Data):
@@ -407,6 +408,7 @@ class Measuring(Data):
     rounds: int = Field(default=0, description="Rounds that were begun.")
     shard: Shard | None = Field(default=None, description="The part that was measured. Null: all.")
     merged: int = Field(default=1, description="Of how many result files this is made.")
+    shards: tuple[Shard, ...] = Field(default=(), description="Those that were merged; empty: there were none.")
 
 
 class Results(Data):
