@@ -13,17 +13,17 @@ from dispatchgen.manifest.fields import CompileFlag, ImportFlag, NotEmpty, RunFl
 from dispatchgen.manifest.fills import Random
 from dispatchgen.manifest.inputs import make_input, parse_input, range_problem
 from dispatchgen.manifest.names import MAX_NAME, show, show_all
-from dispatchgen.manifest.quantities import parse_duration, parse_percent, stated
+from dispatchgen.manifest.quantities import parse_duration, parse_memory, parse_percent, stated
 from dispatchgen.manifest.shape_sections import Shapes, Size
 from dispatchgen.manifest.substitutions import SubstitutionSection
-from dispatchgen.manifest.suite import Bindings, Drift, Input
+from dispatchgen.manifest.suite import Bindings, Caches, Drift, Input
 from dispatchgen.manifest.thresholds import ThresholdSection
 
 #: Version of the manifest's format that this dispatchgen reads.
 MANIFEST_VERSION = 1
 
 #: What a preset's `fail_on` can name as it stands.
-FAIL_ON = ("slower", "gone", "new", "failed", "noisy")
+FAIL_ON = ("slower", "gone", "new", "failed", "failing", "noisy")
 
 #: What the manifest means where it has no `backends`.
 DEFAULT_BACKENDS: dict[str, Any] = {
@@ -198,6 +198,17 @@ class RunSection(Section):
         description="How often the dispatch runs per timed call; `auto`: as often as makes what the call itself costs "
         "small. Default: `auto`; in tests of builds 1.",
     )
+    caches: Caches | None = Field(
+        default=None,
+        description="What a dispatch finds in the caches. `warm`: its buffers, from the run before. `cold`: nothing of "
+        "them. `both`: both are measured. Locks are renewed after a change between `warm` and the others. "
+        "[More on cold caches](caches.md). Default: `warm`.",
+    )
+    cold_memory: Annotated[str, stated(parse_memory)] | None = Field(
+        default=None,
+        description="How much memory the buffers of cold benchmarks rotate over, such as `512MiB`: several times the "
+        "last cache of the device. Default: `256MiB`.",
+    )
 
 
 class ModelSection(Section):
@@ -311,8 +322,8 @@ class PresetSection(Section):
     fail_on: NotEmpty[Annotated[str, require(_fail_on_problem)]] | None = Field(
         default=None,
         description="What makes `dispatchgen nightly` fail besides what cannot be measured, each as `--fail-on` of "
-        "[`compare`](comparison.md) takes it: `slower`, `slower:5%`, `gone`, `new`, `failed`, `noisy`, `geomean:3%`. "
-        "Default: `slower`, `failed` and `gone`.",
+        "[`compare`](comparison.md) takes it: `slower`, `slower:5%`, `gone`, `new`, `failed`, `failing`, "
+        "`noisy`, `geomean:3%`. Default: `slower`, `failed` and `gone`.",
     )
     run: RunSection = Field(
         default_factory=RunSection,

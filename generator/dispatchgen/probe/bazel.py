@@ -19,7 +19,14 @@ from pathlib import Path
 from dispatchgen.errors import DispatchgenError, Problem, ToolError
 from dispatchgen.iree import tools
 from dispatchgen.probe.lookup import find_packages, find_programs, library_folders, version_warnings
-from dispatchgen.probe.python_files import Links, dispatchgen_links, importer_links, python_links, substitute_links
+from dispatchgen.probe.python_files import (
+    Links,
+    dispatchgen_links,
+    importer_links,
+    measure_links,
+    python_links,
+    substitute_links,
+)
 
 _PROGRAMS = ("iree-compile", "iree-benchmark-module", "iree-run-module")
 _LINKER = "iree-lld"
@@ -50,7 +57,7 @@ def _answers(tools_dir: Path | None, packages: Sequence[str]) -> Mapping[str, ob
     _check_bindings()
     importer = importer_links()
     links = program_links(programs) | python_links() | dispatchgen_links() | substitute_links() | importer
-    links |= package_links(packages)
+    links |= measure_links() | package_links(packages)
     return {
         "importer": bool(importer),
         "linker": f"bin/{_LINKER}" in links,

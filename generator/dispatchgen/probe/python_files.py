@@ -26,6 +26,8 @@ HOME = "python"
 SITE = "site-packages"
 #: Where the packages go that dispatchgen needs besides where it works with substitutes, or with data.
 SUBSTITUTE_SITE = "substitute-site-packages"
+#: Where the packages go that dispatchgen needs besides where it measures, compares and reports.
+MEASURE_SITE = "measure-site-packages"
 #: Where the packages go that the importer needs besides.
 IMPORTER_SITE = "import-site-packages"
 
@@ -37,6 +39,10 @@ SUBSTITUTE_NEEDS = ("pyelftools",)
 #: Packages of IREE's runtime, and what it imports besides numpy.
 _RUNTIME_PACKAGES = ("runtime", "_runtime", "_runtime_libs")
 _RUNTIME_NEEDS = ("ml-dtypes",)
+#: What dispatchgen imports besides where it measures, compares and reports: distributions, and parts of the standard
+#: library that nothing else needs.
+MEASURE_NEEDS = ("msgspec", "psutil", "scipy")
+_MEASURE_STDLIB = ("unittest", "xml")
 #: What `iree.compiler.tools.import_onnx` imports, besides IREE's bindings.
 IMPORTER_NEEDS = ("onnx", "numpy")
 #: What these distributions ask for but neither program imports: colors and Markdown of rich.
@@ -91,6 +97,15 @@ def substitute_links() -> Links:
     for name in _RUNTIME_PACKAGES:
         links |= {f"{SUBSTITUTE_SITE}/iree/{name}": folder for folder in package_folders(f"iree.{name}")[:1]}
     return links
+
+
+def measure_links() -> Links:
+    """What dispatchgen imports besides where it measures, compares and reports."""
+    links = _links_of(
+        MEASURE_SITE, _without(_closure(MEASURE_NEEDS), _closure((*DISPATCHGEN_NEEDS, *SUBSTITUTE_NEEDS)))
+    )
+    stdlib = Path(sysconfig.get_path("stdlib"))
+    return links | {f"{MEASURE_SITE}/{name}": stdlib / name for name in _MEASURE_STDLIB}
 
 
 def importer_links() -> Links:
