@@ -23,6 +23,8 @@ _COMMANDS = {
     "lock": "Write or check the lock files: which dispatches each model has.",
     "generate": "Write the build files.",
     "run": "Lock, build and run the benchmarks and print a table of the results.",
+    "compare": "Compare two results: what became faster or slower, as far as that can be told.",
+    "baseline": "Keep results in the repository, to compare others with.",
     "sweep": "Measure dispatches at many sizes without recompiling, and draw curves.",
     "dump": "Write dispatches to files, to start editing kernels from.",
     "kernel-template": "Write a kernel in C or GLSL to start from.",

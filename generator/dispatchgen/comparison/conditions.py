@@ -60,8 +60,6 @@ def violates(row: Row, conditions: Sequence[Condition]) -> bool:
 
 def failures(comparison: Comparison, conditions: Sequence[Condition]) -> Iterator[Problem]:
     """A problem for each kind of failure, with the first rows of each. Nothing to compare is one in any case."""
-    if not any(row.base is not None and row.new is not None for row in comparison.rows):
-        yield Problem("no benchmark was measured in both results: nothing was compared")
     for verdict, (one, more) in _MESSAGES.items():
         rows = [row for row in comparison.rows if row.verdict == verdict and violates(row, conditions)]
         if rows:
@@ -69,13 +67,18 @@ def failures(comparison: Comparison, conditions: Sequence[Condition]) -> Iterato
             if len(rows) > _NAMED:
                 names.append(f"\n    and {len(rows) - _NAMED} more")
             yield Problem(f"{len(rows)} {one if len(rows) == 1 else more}:{''.join(names)}")
+    yield from overall(comparison, conditions)
+
+
+def overall(comparison: Comparison, conditions: Sequence[Condition]) -> Iterator[Problem]:
+    """The failures that are of no row."""
+    if not any(row.base is not None and row.new is not None for row in comparison.rows):
+        yield Problem("no benchmark was measured in both results: nothing was compared")
     mean = comparison.geometric_mean
     for condition in conditions:
         if condition.subject == "geomean" and mean is not None and mean.ratio > 1 + condition.above:
-            yield Problem(
-                f"the geometric mean of {mean.dispatches} dispatches is {format_change(mean.ratio)}, "
-                f"above {condition.above:.3g} allowed"
-            )
+            change = f"the geometric mean of {mean.dispatches} dispatches changed by {format_change(mean.ratio)}"
+            yield Problem(f"{change}, above {condition.above * 100:g} %")
 
 
 def _worst_first(rows: Sequence[Row]) -> list[Row]:

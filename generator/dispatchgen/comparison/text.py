@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dispatchgen.comparison.schema import VERDICTS, Comparison, Criteria, Row, Verdict
+from dispatchgen.comparison.schema import VERDICTS, CallEffect, Comparison, Criteria, Row, Verdict
 from dispatchgen.results.text import NOTHING
 
 #: How people are told of verdicts.
@@ -44,7 +44,7 @@ def format_change(ratio: float | None) -> str:
         return NOTHING
     if ratio >= 2 or ratio <= 0.5:
         return f"{ratio:.3g}x"
-    return f"{(ratio - 1) * 100:+.1f} %"
+    return f"{round((ratio - 1) * 100, 1) + 0.0:+.1f} %"  # + 0.0: no -0.0
 
 
 def format_interval(low: float | None, high: float | None) -> str:
@@ -75,24 +75,21 @@ def attention_first(rows: Sequence[Row]) -> list[Row]:
 def criteria(comparison: Comparison) -> str:
     """When a row is called faster or slower, in a sentence."""
     found = comparison.criteria
-    conditions = [
-        f"the difference is at least {found.floor:.2g} of the time".replace(
-            f"{found.floor:.2g} of the time", f"{found.floor * 100:.3g} %"
-        ),
-        f"and {found.absolute_floor * 1e9:.3g} ns",
-        f"p < {found.alpha:g} after correction for {sum(row.p is not None for row in comparison.rows)} benchmarks",
-    ]
-    between = _between(found)
-    return f"called faster or slower where {', '.join([*conditions, *([between] if between else [])])}"
+    tested = sum(row.p is not None for row in comparison.rows)
+    floors = f"{found.floor * 100:.3g} % and {found.absolute_floor * 1e9:.3g} ns"
+    test = f"p < {found.alpha:g}, corrected for {tested} benchmarks"
+    return ", ".join(filter(None, [f"faster or slower: by at least {floors}", test, _between(found)]))
 
 
 def _between(found: Criteria) -> str:
     if found.between_from == "repeated":
-        return f"and it is above {found.beyond:g} times what repeated runs of each differ by"
+        return f"and beyond {found.beyond:g} times what repeated runs differ by"
     if found.between is None:
         return ""
-    what = "the same code differs" if found.between_from == "same-code" else "benchmarks on the whole differ"
-    return f"and it is above {found.beyond * found.between * 100:.2g} %: {found.beyond:g} times what {what} by"
+    what = "the same code differs by between the runs"
+    if found.between_from == "all":
+        what = "all benchmarks differ by between the runs"
+    return f"and by at least {found.beyond * found.between * 100:.2g} %, {found.beyond:g} times what {what}"
 
 
 def told(comparison: Comparison) -> Iterator[str]:
@@ -104,3 +101,8 @@ def told(comparison: Comparison) -> Iterator[str]:
         ("measuring", comparison.differences.measuring),
     ):
         yield from (f"{title} differs: {text}" for text in texts)
+
+
+def largest_first(calls: Sequence[CallEffect]) -> list[CallEffect]:
+    """Calls by how much they changed."""
+    return sorted(calls, key=lambda call: -max(call.ratio, 1 / call.ratio))

@@ -1,0 +1,148 @@
+"""A comparison as Markdown, for a pull request: what changed on top, the rest folded.
+
+GitHub's flavour of Markdown, which GitLab and others read too.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from dispatchgen.comparison.schema import CallEffect, Comparison, Row
+from dispatchgen.comparison.text import (
+    WORDS,
+    attention_first,
+    counted,
+    criteria,
+    format_change,
+    format_interval,
+    largest_first,
+    name_of,
+    remark,
+)
+from dispatchgen.results.text import format_seconds
+
+#: Characters of a comment on GitHub at most are 65536; some are left for what others add.
+_LONGEST = 60_000
+#: Verdicts that are folded.
+_FOLDED = frozenset(("same", "noisy"))
+_ROWS_SHOWN = 50
+_ROWS_FOLDED = 200
+_CALLS_SHOWN = 10
+_NOTES_SHOWN = 10
+_LONGEST_TEXT = 300
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_TIMES = ("BASE", "NEW", "change", "95 % interval")
+_NUMBERS = frozenset((*_TIMES, "whole model"))
+_ROWS = ("verdict", "benchmark", *_TIMES, "")
+_CALLS = ("sum of dispatches, time x count", *_TIMES, "whole model", "")
+
+
+def render(comparison: Comparison) -> str:
+    """The text, of at most 60,000 characters; what is left out is counted."""
+    changed = attention_first([row for row in comparison.rows if row.verdict not in _FOLDED])
+    rest = attention_first([row for row in comparison.rows if row.verdict in _FOLDED])
+    start = f"### Dispatch benchmarks: {counted(comparison)}\n\n" + _notes(comparison)
+    end = _mean(comparison) + f"<sub>{html.escape(criteria(comparison))}.</sub>\n"
+    left = _LONGEST - len(start) - len(end)
+    shown = _table(_ROWS, map(_row, changed), _ROWS_SHOWN, left // 2)
+    effects = _table(_CALLS, map(_call, largest_first(comparison.calls)), _CALLS_SHOWN, (left - len(shown)) // 2)
+    folded = _folded(rest, left - len(shown) - len(effects))
+    return start + shown + effects + folded + end
+
+
+def code(text: str) -> str:
+    """A text as code in a cell of a table, taken literally: no Markdown, HTML, mention or cell border is read in it."""
+    plain = _CONTROL.sub(" ", text)
+    if not plain.strip():
+        return ""
+    fence = "`"
+    while fence in plain:
+        fence += "`"
+    space = " " if plain[0] in "` " or plain[-1] in "` " else ""
+    return f"{fence}{space}{plain}{space}{fence}".replace("|", "\\|")
+
+
+def _notes(comparison: Comparison) -> str:
+    found = comparison.differences
+    lines = [html.escape(note) for note in comparison.notes]
+    for title, texts in (("Machine", found.machine), ("Software", found.software), ("Measuring", found.measuring)):
+        lines += [f"{title} differs: {code(_cut(text))}" for text in texts[:_NOTES_SHOWN]]
+        if len(texts) > _NOTES_SHOWN:
+            lines.append(f"{title}: and {len(texts) - _NOTES_SHOWN} more differences")
+    return "".join(f"- {line}\n" for line in lines) + ("\n" if lines else "")
+
+
+def _mean(comparison: Comparison) -> str:
+    mean = comparison.geometric_mean
+    if mean is None:
+        return ""
+    interval = f" ({format_interval(mean.low, mean.high)})" if mean.low is not None else ""
+    return f"Geometric mean of {mean.dispatches} dispatches: {format_change(mean.ratio)}{interval}.\n\n"
+
+
+def _folded(rows: Sequence[Row], room: int) -> str:
+    if not rows:
+        return ""
+    number = Counter(WORDS[row.verdict] for row in rows)
+    title = ", ".join(f"{count} {word}" for word, count in number.items())
+    start, end = f"<details><summary>{title}</summary>\n\n", "</details>\n\n"
+    return start + _table(_ROWS, map(_row, rows), _ROWS_FOLDED, room - len(start) - len(end)) + end
+
+
+def _table(titles: Sequence[str], rows: Iterable[str], most: int, room: int) -> str:
+    """A table of as many rows as are wanted and fit; empty without rows."""
+    lines = list(rows)
+    header = (
+        "| "
+        + " | ".join(titles)
+        + " |\n"
+        + "".join("| ---: " if each in _NUMBERS else "| --- " for each in titles)
+        + "|\n"
+    )
+    more = "\nand {} more\n\n"
+    used = len(header) + len(more) + len(str(len(lines)))
+    kept = 0
+    while kept < min(len(lines), most) and used + len(lines[kept]) <= room:
+        used += len(lines[kept])
+        kept += 1
+    if not lines:
+        return ""
+    text = header + "".join(lines[:kept]) if kept else ""
+    return text + (more.format(len(lines) - kept) if kept < len(lines) else "\n")
+
+
+def _row(row: Row) -> str:
+    cells = [
+        f"**{WORDS[row.verdict]}**" if row.verdict not in _FOLDED else WORDS[row.verdict],
+        code(_cut(name_of(row))),
+        format_seconds(row.base),
+        format_seconds(row.new),
+        format_change(row.ratio),
+        format_interval(row.low, row.high),
+        code(_cut(remark(row))),
+    ]
+    return _line(cells)
+
+
+def _call(call: CallEffect) -> str:
+    cells = [
+        code(_cut(f"{call.model} on {call.backend}, {call.device}, {call.call}")),
+        format_seconds(call.base),
+        format_seconds(call.new),
+        format_change(call.ratio),
+        format_interval(call.low, call.high),
+        format_change(call.whole_model),
+        f"without {call.left_out} not measured in both" if call.left_out else "",
+    ]
+    return _line(cells)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 3] + "..."
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |\n"
