@@ -57,7 +57,8 @@ def _flag_files(suite: Suite, model: Model) -> dict[str, str]:
 def settings_digest(model: Model, backend: Backend) -> str:
     """SHA-256 of all that the manifest says and that the dispatches of `model` on `backend` depend on.
 
-    Labels, presets, devices, run settings, what drift means and the place of the source file are not among it.
+    Labels, devices, what drift means, the place of the source file, presets and run settings are not among it, but for
+    the memory that cold benchmarks need.
     """
     data: dict[str, object] = {
         "format": model.source.format,
@@ -79,6 +80,8 @@ def settings_digest(model: Model, backend: Backend) -> str:
         # In their order: of several fills of one binding the last counts.
         fills = [[each.dispatch, each.binding, _fill(each.fill)] for each in model.data.bindings]
         data["data"] = [_fill(model.data.default), fills]
+    if model.cold_memory is not None:
+        data["cold_memory"] = model.cold_memory
     if model.overrides:
         data["overrides"] = sorted(model.overrides.items())
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
@@ -139,6 +142,7 @@ def make_lock(
         # Of several profiles, those that have recorded data have an archive beside them.
         files=tuple(file for file in model.data_files if (suite.root / file).is_file()),
         data=section_of(model.data),
+        cold_memory=model.cold_memory,
         calls=next(iter(calls.values()), ()),
         backends=locks,
     )
@@ -213,7 +217,7 @@ def _dispatches(
         calls = (*calls_of(program, model), *profile_calls(model))
         recorded = recorded_sizes(program, model, backend, profiles, tools.compiler_version)
         data = data_plan(model.data, root, ProfilesOf([each.file for each in model.profiles], program, backend.id))
-        extraction = extract(program, calls, backend.id, previous, recorded, data)
+        extraction = extract(program, calls, backend.id, previous, recorded, data, cold_memory=model.cold_memory)
     lock = extraction.lock
     if not lock.dispatches and not lock.skipped:
         raise ModelError(

@@ -152,7 +152,7 @@ def _extract(program: Program, lock: Lock, step: Step, locked: BackendDispatches
         profiles = [call.profile for call in lock.calls if call.profile is not None]
         root = step.root or step.lock_path.parent.parent
         data = data_plan(lock.data.settings, root, ProfilesOf(profiles, program, locked.backend, locked))
-        return extract(program, lock.calls, locked.backend, locked, recorded, data)
+        return extract(program, lock.calls, locked.backend, locked, recorded, data, cold_memory=lock.cold_memory)
     except DataError:
         raise
     except ModelError as error:

@@ -40,6 +40,9 @@ class Lock(Data):
         "relative to the suite's folder.",
     )
     data: DataSection = Field(default=DataSection(), description="What bindings hold, as the manifest says it.")
+    cold_memory: int | None = Field(
+        default=None, description="Bytes that the buffers of cold benchmarks rotate over. Null: there are none."
+    )
     calls: tuple[Call, ...] = Field(
         description="Every call of the model that is benchmarked: each function at each shape."
     )

@@ -11,6 +11,7 @@ from dispatchgen.manifest.checks import Checks, Path_
 from dispatchgen.manifest.inputs import data_problem, symbols_of, why_not_a_symbol
 from dispatchgen.manifest.names import MAX_NAME, did_you_mean, make_device_id, make_id, misspelled_driver, show
 from dispatchgen.manifest.quantities import parse_duration, parse_percent
+from dispatchgen.manifest.resolve_caches import with_cold_memory
 from dispatchgen.manifest.resolve_data import resolve_data, resolve_inputs
 from dispatchgen.manifest.resolve_substitutions import SubstitutionResolver
 from dispatchgen.manifest.schema import (
@@ -62,6 +63,7 @@ class Resolver(Checks):
         self._check_calls(models)
         suite = Suite(self.path, backends, models)
         presets = tuple(self._preset(name, section, suite) for name, section in self.manifest.presets.items())
+        models = with_cold_memory(self, replace(suite, presets=presets))
         return Suite(self.path, backends, models, presets, self._thresholds(models))
 
     # Names.
@@ -324,4 +326,5 @@ def _merge_run(defaults: RunSection, own: RunSection) -> RunSettings:
         min_time=chosen("min_time"),
         repetitions=chosen("repetitions"),
         batch_size=chosen("batch_size"),
+        caches=chosen("caches"),
     )

@@ -15,6 +15,8 @@ from dispatchgen.manifest.fills import DataSettings, File, Fill
 Bindings = Literal["isolated", "fused"]
 #: What a build does where the dispatches of a model are no longer those of its lock.
 Drift = Literal["error", "allow"]
+#: What a dispatch finds in the caches that it is measured with.
+Caches = Literal["warm", "cold", "both"]
 SourceFormat = Literal["mlir", "mlirbc", "onnx"]
 SubstitutionKind = Literal["source", "configuration", "object", "directory", "tuning_spec"]
 
@@ -108,6 +110,7 @@ class RunSettings:
     min_time: str | None = None  #: `--benchmark_min_time=`, e.g. `0.5s` or `100x`.
     repetitions: int | None = None  #: In each round.
     batch_size: int | Literal["auto"] | None = None  #: Dispatches per timed call (`--batch_size=`).
+    caches: Caches | None = None
 
 
 @dataclass(frozen=True)
@@ -181,6 +184,7 @@ class Model:
     bindings: Bindings = "isolated"
     drift: Drift = "error"
     run: RunSettings = RunSettings()
+    cold_memory: int | None = None  #: Bytes that cold benchmarks rotate over; None: there are none.
     substitutions: tuple[Substitution, ...] = ()
     combinations: tuple[Combination, ...] = ()
     line: int | None = None  #: 1-based line of the model in the manifest, for messages.

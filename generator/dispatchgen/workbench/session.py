@@ -128,7 +128,8 @@ def _session(subject: Subject, lock: Lock | None, with_sources: bool) -> Iterato
         recorded = recorded_sizes(program, subject.model, subject.backend, profiles, version)
         files = [each.file for each in subject.model.profiles]
         data = data_plan(subject.model.data, subject.suite.root, ProfilesOf(files, program, subject.backend.id))
-        extraction = extract(program, calls, subject.backend.id, locked, recorded, data)
+        memory = subject.model.cold_memory
+        extraction = extract(program, calls, subject.backend.id, locked, recorded, data, cold_memory=memory)
         yield Session(**vars(subject), sources=sources, program=program, calls=calls, extraction=extraction, lock=lock)
 
 
