@@ -1,0 +1,41 @@
+"""The commands that measure a row again, from the folder of the manifest."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+
+#: What a row is -> the words of the command: as they are, or an option and the column of its value. An option without a
+#: value is left out. The page's script makes the same commands of them.
+COMMANDS: Mapping[str, tuple[str | tuple[str, str], ...]] = {
+    "dispatch": (
+        "dispatchgen",
+        "repro",
+        ("", "model"),
+        ("--dispatch", "dispatch"),
+        ("--benchmark", "benchmark"),
+        ("--substitution", "variant"),
+        ("--backend", "backend"),
+        ("--device", "device"),
+    ),
+    "model": (
+        "dispatchgen",
+        "run",
+        ("--model", "model"),
+        ("--shape", "shape"),
+        ("--substitution", "variant"),
+        ("--backend", "backend"),
+        ("--device", "device"),
+    ),
+}
+
+
+def command(row: Mapping[str, str]) -> str:
+    """The command for a row, quoted for sh; `row` has its columns."""
+    words: list[str] = []
+    for part in COMMANDS["model" if row["kind"] == "model" else "dispatch"]:
+        if isinstance(part, str):
+            words.append(part)
+        elif row[part[1]]:
+            words += [part[0], row[part[1]]] if part[0] else [row[part[1]]]
+    return shlex.join(words)

@@ -1,0 +1,200 @@
+"""The rows of the page's table, as the data that its script reads: a list per column, texts only once.
+
+Rows are in the order of importance: what failed first, then what changed most, then what takes most of its model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+from urllib.parse import quote
+
+import msgspec
+
+from dispatchgen.comparison import schema as comparison_schema
+from dispatchgen.report.commands import COMMANDS
+from dispatchgen.report.verdicts import CALM, SHOWN
+from dispatchgen.results.lean import Key, Results, Row, rows
+
+
+class TableRow(NamedTuple):
+    """A row of the table; texts that there are none of are empty, times are in seconds."""
+
+    run: str  #: Id of the results; empty where there are no others.
+    model: str
+    backend: str
+    device: str
+    call: str
+    kind: str
+    benchmark: str  #: Empty: the whole model.
+    dispatch: str
+    variant: str
+    caches: str
+    operation: str
+    symbol: str  #: IREE's.
+    sizes: str
+    data: str
+    shape: str
+    state: str  #: `measured`, `not measured` or `gone`.
+    failure: str
+    verdict: str
+    note: str  #: What there is to say of the verdict.
+    per_call: int | None  #: How often it runs per call of the model.
+    seconds: float | None
+    half: float | None  #: Half of the confidence interval, relative.
+    noise: float | None
+    rounds: int | None
+    total: float | None
+    share: float | None
+    overhead: float | None
+    size: int | None
+    base: float | None
+    ratio: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def link(self) -> str:
+        """The part of a link to it behind `#`: the same in the next report of the same benchmark."""
+        key = (self.model, self.backend, self.device, self.call, self.kind, self.benchmark, self.variant, self.caches)
+        return "row=" + "/".join(quote(part, safe="!~*'()") for part in ([self.run, *key] if self.run else key))
+
+
+_FIRST_NUMBER = TableRow._fields.index("per_call")
+_TEXTS, _NUMBERS = TableRow._fields[:_FIRST_NUMBER], TableRow._fields[_FIRST_NUMBER:]
+_DIGITS = 4
+_RANKS = {verdict: rank for rank, verdict in enumerate(SHOWN)}
+#: The rank of what does not call for attention.
+_LAST = min(_RANKS[verdict] for verdict in CALM)
+
+
+def table_rows(results: Sequence[Results], comparison: comparison_schema.Comparison | None) -> list[TableRow]:
+    """All rows of all results, the most important first; with a comparison also those that are gone."""
+    several = len(results) > 1
+    compared = {} if comparison is None else {row.key: row for row in comparison.rows}
+    found = [
+        _table_row(row, result.id if several else "", compared.get(row.key))
+        for result in results
+        for row in rows(result)
+    ]
+    found += [_gone(row) for row in compared.values() if row.verdict == "gone"]
+    found.sort(key=_importance)
+    return found
+
+
+def _table_row(row: Row, run: str, compared: comparison_schema.Row | None) -> TableRow:
+    key, timing, dispatch = row.key, row.timing, row.dispatch
+    own = dispatch if not key.variant and key.caches == "warm" else None
+    return TableRow(
+        run=run,
+        **_key_columns(key),
+        dispatch=dispatch.name if dispatch is not None else "",
+        operation=dispatch.operation if dispatch is not None else "",
+        symbol=dispatch.export if dispatch is not None else "",
+        sizes=_sizes(row),
+        data="; ".join(dispatch.data) if dispatch is not None else "",
+        shape=row.call.shape,
+        state="measured" if timing is not None else "not measured",
+        failure=row.failure or "",
+        verdict=compared.verdict if compared is not None else "",
+        note=(compared.reason or "") if compared is not None else "",
+        per_call=row.count,
+        seconds=timing.seconds if timing is not None else None,
+        half=half_width(timing.low, timing.high) if timing is not None else None,
+        noise=timing.noise if timing is not None else None,
+        rounds=len(timing.rounds) if timing is not None else None,
+        total=timing.seconds * row.count if timing is not None and row.count is not None else None,
+        share=own.share if own is not None and key.kind == "dispatch" else None,
+        overhead=own.overhead_seconds if own is not None else None,
+        size=row.compiled.size if row.compiled is not None else None,
+        base=compared.base if compared is not None else None,
+        ratio=compared.ratio if compared is not None else None,
+        low=compared.low if compared is not None else None,
+        high=compared.high if compared is not None else None,
+    )
+
+
+def _gone(row: comparison_schema.Row) -> TableRow:
+    """A row of the base that there is no longer."""
+    numbers: dict[str, float | int | None] = dict.fromkeys(_NUMBERS)
+    numbers.update(per_call=row.count, base=row.base)
+    texts: dict[str, str] = dict.fromkeys(_TEXTS, "")
+    texts.update(_key_columns(row.key), operation=row.operation, state="gone", verdict="gone", note=row.reason or "")
+    return TableRow(**texts, **numbers)  # type: ignore[arg-type]
+
+
+def _key_columns(key: Key) -> dict[str, str]:
+    return key._asdict()
+
+
+def half_width(low: float | None, high: float | None) -> float | None:
+    """Half of an interval of times, relative to them. None: there is no interval."""
+    return None if not low or not high else math.log(high / low) / 2
+
+
+def _sizes(row: Row) -> str:
+    """Workload, push constants and lengths of bindings, in words."""
+    if row.dispatch is None:
+        return ""
+    parts = {
+        "workload": row.dispatch.workload,
+        "constants": [f"{value} : {type}" for type, value in row.dispatch.constants],
+        "bindings": [f"{length} B" for length in row.dispatch.bindings],
+    }
+    return "; ".join(f"{name} {', '.join(map(str, values))}" for name, values in parts.items() if values)
+
+
+def _importance(row: TableRow) -> tuple[float, ...]:
+    rank = _RANKS["failed"] if row.failure else min(_LAST, _RANKS.get(row.verdict, _LAST))  # type: ignore[call-overload]
+    effect = abs(math.log(row.ratio)) * (row.total or 0.0) if row.ratio and rank < _LAST else 0.0
+    return (rank, -effect, -(row.share or 0.0), -(row.total or 0.0))
+
+
+def data_json(found: Sequence[TableRow], shown: Sequence[Sequence[str]]) -> str:
+    """The data as JSON that is safe inside a script element: it holds no `<`, `>` or `&`. `shown` are columns."""
+    columns: dict[str, object] = {}
+    texts: dict[str, list[str]] = {}
+    for name, values in _columns(found):
+        if name in _NUMBERS:
+            columns[name] = [_rounded(value) for value in values]
+        else:
+            texts[name] = list(dict.fromkeys(map(str, values)))
+            numbers = {text: number for number, text in enumerate(texts[name])}
+            columns[name] = [numbers[str(value)] for value in values]
+    data = {
+        "rows": len(found),
+        "shown": shown,
+        "texts": texts,
+        "columns": columns,
+        "commands": COMMANDS,
+        "verdicts": SHOWN,
+    }
+    return script_json(data)
+
+
+def _columns(found: Sequence[TableRow]) -> Iterator[tuple[str, Sequence[object]]]:
+    yield from zip(TableRow._fields, zip(*found, strict=True) if found else ((),) * len(TableRow._fields), strict=True)
+
+
+def _rounded(value: object) -> float | int | None:
+    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value  # type: ignore[return-value]
+
+
+def script_json(data: object) -> str:
+    """Data as JSON for a script element, which would end at `</script` in a text of the data."""
+    text = msgspec.json.encode(data).decode()
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def values_of(found: Sequence[TableRow], column: str) -> list[str]:
+    """The texts of a column, sorted, without the empty one."""
+    index = TableRow._fields.index(column)
+    return sorted({str(row[index]) for row in found} - {""})
+
+
+def as_mapping(row: TableRow) -> Mapping[str, str]:
+    """The texts of a row by column, for `commands.command`."""
+    return {name: str(getattr(row, name)) for name in _TEXTS}
