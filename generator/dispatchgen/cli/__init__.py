@@ -23,6 +23,7 @@ _COMMANDS = {
     "lock": "Write or check the lock files: which dispatches each model has.",
     "generate": "Write the build files.",
     "run": "Lock, build and run the benchmarks and print a table of the results.",
+    "merge-results": "Put the results of shards together.",
     "compare": "Compare two results: what became faster or slower, as far as that can be told.",
     "baseline": "Keep results in the repository, to compare others with.",
     "sweep": "Measure dispatches at many sizes without recompiling, and draw curves.",
