@@ -46,13 +46,14 @@ def devices_of(iree_benchmark_module: Path, driver: str) -> tuple[ListedDevice, 
 
 def read_listing(text: str) -> tuple[ListedDevice, ...]:
     """The devices in what `--dump_devices` prints."""
-    starts = list(_DEVICE.finditer(text))
-    ends = [*(match.start() for match in starts[1:]), len(text)]
-    return tuple(
-        ListedDevice(match["uri"], _name(match["name"], properties), properties)
-        for match, end in zip(starts, ends, strict=True)
-        for properties in [{p["name"]: p["value"].strip() for p in _PROPERTY.finditer(text, match.end(), end)}]
-    )
+    found = []
+    for match in _DEVICE.finditer(text):
+        following = _DEVICE.search(text, match.end())
+        end = following.start() if following else len(text)
+        properties = {each["name"]: each["value"].strip() for each in _PROPERTY.finditer(text, match.end(), end)}
+        # The line may have more than the name: Vulkan's has its driver too, which is a property.
+        found.append(ListedDevice(match["uri"], properties.get("name", match["name"].strip()), properties))
+    return tuple(found)
 
 
 def find(uri: str, listed: tuple[ListedDevice, ...]) -> ListedDevice | None:
@@ -64,8 +65,3 @@ def find(uri: str, listed: tuple[ListedDevice, ...]) -> ListedDevice | None:
     if not path:
         return listed[0] if listed else None
     return next((device for device in listed if device.uri == f"{driver}://{path}"), None)
-
-
-def _name(listed: str, properties: Mapping[str, str]) -> str:
-    """The name without what else the line tells, where the driver has it as a property."""
-    return properties.get("name", listed.strip())

@@ -6,10 +6,9 @@ import hashlib
 import os
 import platform
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import psutil
 from pydantic import BaseModel
@@ -25,6 +24,8 @@ from dispatchgen.results.uncontrolled import uncontrolled
 from dispatchgen.results.virtualization import container, virtual_machine
 
 _GIB = 1 << 30
+#: What there is none of where nothing is told; of anything else it is not known.
+_NONE = frozenset({"virtual_machine", "container", "runtime", "commit"})
 
 
 @dataclass(frozen=True)
@@ -120,23 +121,34 @@ def read_software(suite: Suite, programs: Measured) -> Software:
 
 
 def differences(one: Machine, other: Machine) -> list[str]:
-    """In what two machines differ, in words, one difference each; none: their times can be compared."""
-    return list(_differences(one, other))
+    """In what two machines differ, in words, one difference each; none: their times can be compared.
+
+    What only one of them has as a device is no difference: a run of a part of a suite looks at fewer.
+    """
+    found = list(_differences(one, other, skipped={"devices", "memory_bytes"}))
+    if one.memory_bytes != other.memory_bytes:
+        found.append(f"memory: {one.memory_bytes / _GIB:g} GiB and {other.memory_bytes / _GIB:g} GiB")
+    for device in one.devices:
+        for same in other.devices:
+            # Of one that is absent nothing is known, and nothing is measured.
+            if device.id == same.id and device.name is not None and same.name is not None:
+                found += _differences(device, same, f"device {device.id}: ")
+    return found
 
 
 def software_differences(one: Software, other: Software) -> list[str]:
     """In what is measured, or in what measures, two runs differ; what only one of them has flags of is left out."""
-    both = one.flags.keys() & other.flags.keys()
-    left, right = (
-        each.model_copy(update={"flags": {key: each.flags[key] for key in sorted(both)}}) for each in (one, other)
-    )
-    return list(_differences(left, right))
+    found = list(_differences(one, other, skipped={"flags", "commit", "dirty"}))
+    both = sorted(one.flags.keys() & other.flags.keys())
+    found += [f"flags of {name} differ" for name in both if one.flags[name] != other.flags[name]]
+    return [*found, *_differences(one, other, skipped=Software.model_fields.keys() - {"commit", "dirty"})]
 
 
 def digest(machine: Machine) -> str:
-    """Eight hex digits that stand for a machine: the same for all machines without differences."""
+    """Eight hex digits that stand for a machine, whatever devices a run looked at."""
     # What is not known is left out: a field that is added later does not change the digests of machines without it.
-    return hashlib.sha256(machine.model_dump_json(exclude_none=True).encode()).hexdigest()[:8]
+    text = machine.model_dump_json(exclude_none=True, exclude={"devices"})
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def slug(machine: Machine) -> str:
@@ -147,20 +159,18 @@ def slug(machine: Machine) -> str:
     return f"{text[:60].rstrip('_')}_{digest(machine)}"
 
 
-def _differences(one: BaseModel, other: BaseModel, path: str = "") -> Iterator[str]:
+def _differences(one: BaseModel, other: BaseModel, path: str = "", skipped: Collection[str] = ()) -> Iterator[str]:
     for name in type(one).model_fields:
         left, right = getattr(one, name), getattr(other, name)
-        if left == right:
+        words = f"{path}{name.replace('_', ' ')}: "
+        if left == right or name in skipped:
             continue
-        words = f"{path}{name.replace('_', ' ')}"
         if isinstance(left, BaseModel):
-            yield from _differences(left, right, f"{words}: ")
-        elif isinstance(left, dict):
-            yield from (f"{words} of {key}: {left[key]} and {right[key]}" for key in left if left[key] != right[key])
-        elif name == "features":
-            yield f"{words}: {_only(left, right)}"
+            yield from _differences(left, right, words)
+        elif isinstance(left, tuple):
+            yield words + _only(left, right)
         else:
-            yield f"{words}: {_text(left)} and {_text(right)}"
+            yield f"{words}{_text(left, name)} and {_text(right, name)}"
 
 
 def _only(left: Sequence[str], right: Sequence[str]) -> str:
@@ -169,8 +179,10 @@ def _only(left: Sequence[str], right: Sequence[str]) -> str:
     return ", ".join([*(f"-{name}" for name in lost), *(f"+{name}" for name in gained)])
 
 
-def _text(value: Any) -> str:
+def _text(value: object, name: str) -> str:
     """A value for people."""
     if value is None:
-        return "unknown"
+        return "none" if name in _NONE else "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return str(value)

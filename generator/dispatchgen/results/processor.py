@@ -13,7 +13,9 @@ from dispatchgen.iree import process
 from dispatchgen.results.schema import Cpu
 
 _CPUS = "sys/devices/system/cpu"
-#: Key of /proc/cpuinfo with the features: of x86, arm and RISC-V.
+#: Keys of /proc/cpuinfo with the name: of x86, Power and RISC-V.
+_MODEL_KEYS = ("model name", "cpu", "uarch")
+#: The same with the features: of x86, Arm and RISC-V.
 _FEATURE_KEYS = ("flags", "Features", "isa")
 #: Numbers of Arm's cores, from the "Main ID Register" in their manuals, by implementer and part.
 _ARM_CORES = {
@@ -79,8 +81,11 @@ def _processors(cpuinfo: str) -> Iterator[Mapping[str, str]]:
 
 def _model(processors: list[Mapping[str, str]]) -> str | None:
     """Name of the processors; of several kinds, as in phones, each once."""
-    names = [name for each in processors for name in [each.get("model name") or _arm_core(each)] if name]
-    return " + ".join(dict.fromkeys(names)) or next((each["uarch"] for each in processors if "uarch" in each), None)
+    names = [
+        next((each[key] for key in _MODEL_KEYS if key in each), None) or _arm_core(each)  # Arm's has none of them
+        for each in processors
+    ]
+    return " + ".join(dict.fromkeys(filter(None, names))) or None
 
 
 def _arm_core(processor: Mapping[str, str]) -> str | None:

@@ -68,7 +68,8 @@ class Scrubber:
             new = tuple(self._value(each, is_text=is_text) for each in value)
             return value if all(a is b for a, b in zip(new, value, strict=True)) else new
         if isinstance(value, dict):
-            return {key: self._value(each, is_text=is_text) for key, each in value.items()}
+            new = {key: self._value(each, is_text=is_text) for key, each in value.items()}
+            return value if all(new[key] is value[key] for key in value) else new
         return value
 
     def _paths(self, text: str) -> str:

@@ -44,7 +44,7 @@ def _uncontrolled(machine: Machine, pinned: Sequence[int] | None, root: Path) ->
         yield f"virtual machine ({machine.virtual_machine}): others may use the same processors and caches"
     quota = _quota(root)
     if quota is not None:
-        yield f"container: its processes are stopped when they have used the time of {quota:g} processors"
+        yield f"processor quota: processes are stopped while they have used the time of {quota:g} processors"
     if pinned is not None and not pinned:
         yield "not pinned: benchmarks may move from processor to processor"
     for device in machine.devices:
@@ -55,7 +55,7 @@ def _uncontrolled(machine: Machine, pinned: Sequence[int] | None, root: Path) ->
 
 
 def _quota(root: Path) -> float | None:
-    """How many processors' time the control group of this container has; None: all, or it is not told."""
+    """How many processors' time the control group of the container has; None: all, or it is not told."""
     limits = (read_text(root / "sys/fs/cgroup/cpu.max") or "").split()  # version 2: `<microseconds or max> <period>`
     if not limits:
         names = ("cpu.cfs_quota_us", "cpu.cfs_period_us")

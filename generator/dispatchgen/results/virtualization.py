@@ -19,7 +19,6 @@ _FIRMWARE = (
     ("Xen|HVM domU", "xen"),
     ("KVM", "kvm"),
     (r"Amazon EC2\n(?!.*\.metal$)", "amazon"),
-    ("QEMU|Bochs", "qemu"),
 )
 #: Clocks that a kernel has of the virtual machine that it runs in.
 _CLOCKS = (("kvm-clock", "kvm"), ("hyperv_clocksource", "microsoft"), ("xen", "xen"))
@@ -44,6 +43,8 @@ def virtual_machine(root: Path = Path("/")) -> str | None:
     for clock, name in _CLOCKS:
         if clock in clocks:
             return name
+    if re.search("QEMU|Bochs", firmware):  # asked last: its processor may be one of the above
+        return "qemu"
     cpuinfo = read_text(root / "proc/cpuinfo") or ""
     return "unknown" if re.search(r"^flags\s*:.*\bhypervisor\b", cpuinfo, re.MULTILINE) else None
 
