@@ -106,7 +106,7 @@ def test_data_keep_what_they_are_known_by() -> None:
 
 
 def test_results_without_anything_to_scrub_stay_as_they_are() -> None:
-    whole = results([call("m", [dispatch("a", [1e-3, 1.1e-3]), dispatch("b", None)])])
+    whole = results([call([dispatch("a", [1e-3, 1.1e-3]), dispatch("b", None)])])
     assert _SCRUBBER.data(whole) is whole
 
 
