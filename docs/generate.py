@@ -30,6 +30,9 @@ def cli_page(current: str) -> str:
         command = dispatchgen.get_command(context, name)
         assert command is not None
         sections.append(_command_section(name, command))
+        if isinstance(command, click.Group):
+            members = {f"{name} {each}": command.get_command(context, each) for each in command.list_commands(context)}
+            sections += [_command_section(each, member) for each, member in members.items() if member is not None]
     return "\n".join([start + marker, *sections])
 
 

@@ -297,3 +297,11 @@ def test_a_damaged_baseline_is_no_green_check(suite: Suite) -> None:
     for act in (check, update):
         with pytest.raises(DispatchgenError, match="written by a newer dispatchgen"):
             act(suite, "nightly", result)
+
+
+def test_a_baseline_is_found_by_its_machine_whatever_its_file_is_called(suite: Suite) -> None:
+    [path] = machines(suite.root, "nightly")
+    path.rename(path.with_name("the_old_one.json"))
+    assert checked(suite, dispatches(seed="again")) == []
+    updated(suite, dispatches(0.5))
+    assert [each.name for each in machines(suite.root, "nightly")] == ["the_old_one.json"]

@@ -10,8 +10,8 @@ import msgspec
 from dispatchgen.baseline.make import machine_of
 from dispatchgen.baseline.schema import Baseline
 from dispatchgen.baseline.store import folder, machines, names, read_baseline
-from dispatchgen.errors import CheckFailed, Place, Problem
-from dispatchgen.manifest.names import nearest, show
+from dispatchgen.errors import BaselineError, CheckFailed, Place, Problem
+from dispatchgen.manifest.names import did_you_mean, nearest, show
 from dispatchgen.results import lean
 from dispatchgen.results.environment import differences, slug
 from dispatchgen.results.schema import Machine
@@ -30,14 +30,20 @@ class Found:
 
 
 def path_for(root: Path, name: str, results: lean.Results) -> Path:
-    """The file of the baseline of that name for the machine that results are of.
+    """The file of the baseline of that name for the machine that results are of, whether it is there or not.
 
     Args:
       root: Folder of the manifest.
 
-    Raises BaselineError where the name cannot be one.
+    Raises BaselineError where the name cannot be one, or a file beside it cannot be read.
     """
-    return folder(root, name) / f"{slug(machine_of(results))}.json"
+    machine = machine_of(results)
+    path = folder(root, name) / f"{slug(machine)}.json"
+    if path.exists():
+        return path
+    # Another dispatchgen may name machines otherwise.
+    same = (each for each in machines(root, name) if not differences(_machine(each), machine))
+    return next(same, path)
 
 
 def find_baseline(root: Path, name: str, results: lean.Results) -> Found:
@@ -49,6 +55,22 @@ def find_baseline(root: Path, name: str, results: lean.Results) -> Found:
     if not path.exists():
         raise _missing(root, name, path, machine_of(results))
     return Found(path, read_baseline(path))
+
+
+def files_of(root: Path, name: str | None, machine: str | None) -> list[Path]:
+    """The files of a baseline, or of all, for one machine, or for all; sorted.
+
+    Raises BaselineError where there is none of that name, or for that machine.
+    """
+    every = [path for each in names(root) for path in machines(root, each) if name in (None, each)]
+    if name is not None and not every:
+        folder(root, name)
+        raise BaselineError(Problem(f"there is no baseline {show(name)}", hint=did_you_mean(name, names(root))))
+    found = [path for path in every if machine in (None, path.stem)]
+    if machine is not None and not found:
+        hint = did_you_mean(machine, sorted({path.stem for path in every}))
+        raise BaselineError(Problem(f"there is no baseline for the machine {show(machine)}", hint=hint))
+    return found
 
 
 def _missing(root: Path, name: str, path: Path, machine: Machine) -> MissingBaselineError:
