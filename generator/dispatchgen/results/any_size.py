@@ -64,7 +64,9 @@ class AtSizes:
         }
 
 
-def at_sizes(model: Model, lock: Lock, dispatches: BackendDispatches, tree: BuildTree, root: Path) -> AtSizes:
+def at_sizes(
+    model: Model, lock: Lock, dispatches: BackendDispatches, tree: BuildTree, work: BuildTree, root: Path
+) -> AtSizes:
     """What a model dispatches at `model.sizes`; also writes the flag files of these calls, and those of their inputs.
 
     Args:
@@ -72,6 +74,7 @@ def at_sizes(model: Model, lock: Lock, dispatches: BackendDispatches, tree: Buil
       lock: Its lock.
       dispatches: What the build has of it on a backend.
       tree: The build.
+      work: Where the flag files are written.
       root: The suite's folder.
 
     Raises:
@@ -93,7 +96,7 @@ def at_sizes(model: Model, lock: Lock, dispatches: BackendDispatches, tree: Buil
     problems = [*matching.problems, *_unfit_values(calls, extraction.held)]
     if problems:
         raise ModelError(*dict.fromkeys(problems))
-    folder = tree.sizes(model.id, dispatches.backend)
+    folder = work.sizes(model.id, dispatches.backend)
     _write_calls(folder, calls, extraction.held)
     return AtSizes(calls, matching.added(dispatches, found), matching.sized, folder, extraction.held.unfit)
 

@@ -37,10 +37,8 @@ def checks_of(subject: Subject) -> Iterator[Check]:
     for dispatch, benchmarks in subject.dispatches():
         names = [each.name for each in benchmarks if each.name not in subject.sized]
         for variant in subject.variants:
-            proof = subject.proofs.dispatches.get((variant.id, dispatch.name))
-            if names and variant.tolerance is not None and proof is not None:
-                if proof.failure is None and proof.same is None:
-                    yield _check(subject, variant, dispatch.name, names, variant.tolerance)
+            if names and variant.tolerance is not None and subject.is_substituted(dispatch.name, variant.id):
+                yield _check(subject, variant, dispatch.name, names, variant.tolerance)
 
 
 def _check(subject: Subject, variant: Variant, dispatch: str, benchmarks: Sequence[str], tolerance: float) -> Check:

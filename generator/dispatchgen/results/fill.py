@@ -33,8 +33,8 @@ def fill(frame: Results, measurements: Measurements, *, build: str = "") -> Resu
     Rows that have a failure keep it. What is on a device that is absent goes from `calls` to `not_run`.
 
     Args:
-      frame: What was known before, as `prepare` or a journal has it. Rows may have been taken out, as a shard does: they
-        count as left out.
+      frame: What was known before, as `prepare` or a journal has it. Rows that were taken out, as a shard does, count
+        as left out.
       measurements: By target and benchmark; of a whole model, the call stands for the benchmark.
       build: `Target.build` of what is filled in.
     """
@@ -108,9 +108,7 @@ class _Filler:
                 "sum_seconds": sum_seconds,
                 "sum_by_model": sum_seconds / model_seconds if sum_seconds is not None and model_seconds else None,
                 "coverage": coverage,
-                "substitutions": tuple(
-                    self.substitution(each, originals, whole.timing) for each in call.substitutions
-                ),
+                "substitutions": tuple(self.substitution(each, originals, whole.timing) for each in call.substitutions),
             }
         )
 
@@ -131,6 +129,8 @@ class _Filler:
 
     def whole_model(self, whole: WholeModel, variant: str = "") -> WholeModel:
         """A whole model with its time."""
+        if whole.left_out:
+            return whole
         if whole.left_out:
             return whole
         timing, failure = _time(whole.failure, self.measured("model", self.call.call, variant))

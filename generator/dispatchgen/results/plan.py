@@ -67,8 +67,14 @@ class Plan:
         return frozenset(name for variant in self.variants_of(model, backend) for name in variant.dispatches)
 
 
-def add_sizes(plan: Plan, tree: BuildTree, state: BuildState) -> Plan:
+def add_sizes(plan: Plan, tree: BuildTree, state: BuildState, work: BuildTree) -> Plan:
     """The plan with the calls at sizes that the locks do not list; nothing is compiled for them.
+
+    Args:
+      plan: What is to be run.
+      tree: What was built.
+      state: What of that can be used.
+      work: Where flag files of these calls are written.
 
     Raises:
       ModelError: sizes do not fit the program, or are beyond the limits of what is built.
@@ -81,7 +87,7 @@ def add_sizes(plan: Plan, tree: BuildTree, state: BuildState) -> Plan:
             if (model.id, backend) not in state.models:
                 try:
                     index = read_index(tree, model.id, backend)
-                    found[model.id, backend] = at_sizes(model, plan.locks[model.id], index, tree, plan.suite.root)
+                    found[model.id, backend] = at_sizes(model, plan.locks[model.id], index, tree, work, plan.suite.root)
                 except ModelError as error:
                     errors.append(error)
     if errors:

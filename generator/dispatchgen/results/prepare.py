@@ -5,14 +5,13 @@ from __future__ import annotations
 import datetime
 import functools
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dispatchgen.agreement.run import Checker
 from dispatchgen.buildtree.layout import SUBSTITUTE_MODEL, BuildTree
 from dispatchgen.buildtree.state import BuildState
-from dispatchgen.extract.schema import BackendDispatches
 from dispatchgen.manifest.suite import Backend, Model
 from dispatchgen.results.benchmark import Runner
 from dispatchgen.results.checks import Check, checks_of
@@ -44,7 +43,8 @@ class Programs:
     iree_benchmark_module: Path
     iree_run_module: Path
     timeout: float | None  #: Of one process, in seconds.
-    pin: Pin = "none"  #: Which processors benchmarks are kept on.
+    pin: Pin  #: Which processors benchmarks are kept on.
+    work: BuildTree  #: Where iree-benchmark-module writes.
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ def prepare(
     state: BuildState,
     environment: Environment,
     *,
+    failures: Sequence[BuildFailure] = (),
     build: str = "",
     session: str | None = None,
 ) -> Prepared:
@@ -76,6 +77,7 @@ def prepare(
       tree: What was built.
       state: What of that can be used.
       environment: Where and with what it is measured.
+      failures: Steps of the build that failed.
       build: `Target.build` of the tasks.
       session: Of what is measured at once; None: one of its own.
     """
@@ -93,7 +95,7 @@ def prepare(
         environment=environment,
         calls=tuple(parts.calls),
         not_run=tuple(parts.not_run),
-        build_failures=tuple(parts.unproved),
+        build_failures=(*failures, *parts.unproved),
         build=tuple(dict.fromkeys(parts.steps)),
     )
     return Prepared(frame, tuple(parts.tasks), tuple(parts.checks), build)
@@ -140,10 +142,10 @@ def _add(
         leave("compile-only", "the manifest names no device to run on", *notes(proofs, variants))
     look = functools.cache(functools.partial(compiled, built))
     for device in backend.devices:
-        runner = Runner(programs.iree_benchmark_module, device, settings_of(model.run), programs.timeout)
+        runner = Runner(programs.iree_benchmark_module, device, settings_of(model), programs.timeout)
         checker = Checker(programs.iree_run_module, device.uri, device.run_flags, programs.timeout)
         cpus = processors_for(programs.pin, device.uri)
-        subject = Subject(plan, built, model, index, proofs, runner, checker, look, cpus, build)
+        subject = Subject(plan, built, model, index, proofs, runner, checker, look, programs.work, cpus, build)
         parts.calls += [call_frame(subject, call) for call in subject.calls]
         parts.tasks += tasks_of(subject)
         parts.checks += checks_of(subject)

@@ -1,45 +1,133 @@
-"""Measuring what was prepared: of one build, or of several in turns."""
+"""Measuring what was prepared, of one build or of several in turns, and keeping what comes out in files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from dispatchgen.observer import Observer
 from dispatchgen.results.checks import run_checks
 from dispatchgen.results.fill import fill
+from dispatchgen.results.journal import Journal, partial_of, resumed, started
 from dispatchgen.results.measure import measure
-from dispatchgen.results.measurements import Record
+from dispatchgen.results.measurements import Measurements, Record
 from dispatchgen.results.policy import Policy
 from dispatchgen.results.prepare import Prepared, now
-from dispatchgen.results.schema import Results
+from dispatchgen.results.schema import Measuring, Results
+from dispatchgen.results.scrub import Scrubber
+from dispatchgen.results.uncontrolled import disturbances, start_watch
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How much is measured."""
+    """How much is measured, and whether anew."""
 
-    budget: float | None = None  #: Seconds. None: no limit.
-
-
-class _Unkept:
-    """Keeps nothing."""
-
-    records: Sequence[Record] = ()
-
-    def append(self, record: Record) -> None: ...
+    budget: float | None = None  #: Seconds of measuring. None: no limit.
+    resume: bool = False  #: Whether to go on with a run that was interrupted.
 
 
-def run(builds: Sequence[Prepared], options: RunOptions, observer: Observer) -> list[Results]:
-    """Measures; gives the results of each build."""
-    frames = []
-    for each in builds:
-        with observer.stage("comparing outputs") as show:
-            frames.append(run_checks(each.frame, each.checks, show))
-    tasks = [task for each in builds for task in each.tasks]
-    keeper = _Unkept()
+@dataclass(frozen=True)
+class Build:
+    """What is measured of a build."""
+
+    prepared: Prepared
+    file: Path  #: The result file.
+    scrubber: Scrubber  #: Of what goes into the file.
+
+
+def run(builds: Sequence[Build], options: RunOptions, observer: Observer) -> list[Results]:
+    """Measures builds in turns and writes their result files; gives the results, with the texts as they were.
+
+    What is measured is kept while it goes on: a run that is interrupted leaves the journals beside the files.
+
+    Raises:
+      OutputError: a file cannot be written, or another run writes it.
+      ResultsError: what was interrupted is not to be found, or was something else.
+    """
+    frames = [_frame(each.prepared, options, observer) for each in builds]
+    with ExitStack() as stack:
+        keepers = {
+            each.prepared.build: _Keeper(stack.enter_context(_journal(each, frame, options)), each.scrubber)
+            for each, frame in zip(builds, frames, strict=True)
+        }
+        if options.resume:
+            frames = [keeper.journal.frame for keeper in keepers.values()]
+        watch = start_watch()
+        found = _measured(builds, frames[0], options, keepers, observer)
+        seen = disturbances(watch)
+        results = [
+            _finished(fill(frame, found, build=each.prepared.build), seen)
+            for each, frame in zip(builds, frames, strict=True)
+        ]
+        for each, keeper in zip(results, keepers.values(), strict=True):
+            keeper.journal.finish(keeper.scrubber.data(each))
+    return results
+
+
+def _frame(prepared: Prepared, options: RunOptions, observer: Observer) -> Results:
+    """What is known before measuring, with how outputs compare; an interrupted run has that already."""
+    measuring = Measuring(budget_seconds=options.budget)
+    frame = prepared.frame.model_copy(update={"measuring": measuring})
+    if options.resume or not prepared.checks:
+        return frame
+    with observer.stage("comparing outputs") as show:
+        return run_checks(frame, prepared.checks, show)
+
+
+@contextmanager
+def _journal(build: Build, frame: Results, options: RunOptions) -> Iterator[Journal]:
+    opened = resumed if options.resume else started
+    with opened(build.file, build.scrubber.data(frame), build.prepared.tasks) as journal:
+        yield journal
+
+
+def _measured(
+    builds: Sequence[Build], frame: Results, options: RunOptions, keepers: Mapping[str, _Keeper], observer: Observer
+) -> Measurements:
+    tasks = [task for each in builds for task in each.prepared.tasks]
+    elapsed = datetime.datetime.now(datetime.timezone.utc) - datetime.datetime.fromisoformat(frame.started)
     with observer.stage("running") as show:
-        found = measure(tasks, Policy(frames[0].id, options.budget), lambda _: keeper, show=show)
-    names = [each.build for each in builds]
-    filled = [fill(frame, found, build=build) for frame, build in zip(frames, names, strict=True)]
-    return [each.model_copy(update={"finished": now()}) for each in filled]
+        try:
+            return measure(
+                tasks,
+                Policy(frame.id, options.budget),
+                lambda task: keepers[task.target.build],
+                elapsed=elapsed.total_seconds(),
+                show=show,
+            )
+        except KeyboardInterrupt:
+            files = ", ".join(str(partial_of(each.file)) for each in builds)
+            observer.say(f"interrupted: what was measured is in {files}; the same command with --resume goes on")
+            raise
+
+
+def _finished(results: Results, seen: Sequence[str]) -> Results:
+    environment = results.environment
+    uncontrolled = tuple(dict.fromkeys((*environment.uncontrolled, *seen)))
+    environment = environment.model_copy(update={"uncontrolled": uncontrolled})
+    return results.model_copy(update={"finished": now(), "environment": environment})
+
+
+@dataclass(frozen=True)
+class _Keeper:
+    """A journal that is told nothing of this machine."""
+
+    journal: Journal
+    scrubber: Scrubber
+
+    @property
+    def records(self) -> Sequence[Record]:
+        return self.journal.records
+
+    def append(self, record: Record) -> None:
+        outcome, text = record.outcome, self.scrubber.text
+        scrubbed = replace(
+            outcome,
+            failures={name: text(reason) for name, reason in outcome.failures.items()},
+            absent=None if outcome.absent is None else text(outcome.absent),
+            hung=None if outcome.hung is None else text(outcome.hung),
+        )
+        self.journal.append(replace(record, outcome=scrubbed))

@@ -15,8 +15,9 @@ RESULTS_VERSION = 2
 class Timing(Data):
     """How long one run of a function takes.
 
-    The machine is now and then slower than it could be, never faster: of each round the fastest repetition counts. Of the
-    rounds, which are processes of their own, the middle half counts: `seconds` is the interquartile mean of their logarithms.
+    The machine is now and then slower than it could be, never faster: of each round the fastest repetition counts. Of
+    the rounds, which are processes of their own, the middle half counts: `seconds` is the interquartile mean of their
+    logarithms.
     """
 
     seconds: float = Field(description="Wall-clock time of one run.")
@@ -120,14 +121,21 @@ class Settings(Data):
     min_time: str | None = Field(description="`--benchmark_min_time=`; null: the benchmark library's own.")
     repetitions: int = Field(description="In each round.")
     batch_size: int | Literal["auto"] = Field(
-        description="Runs of a dispatch per call of its benchmark function; `auto`: as many as make what the call itself "
-        "costs small. Whole models are always called once at a time."
+        description="Runs of a dispatch per call of its benchmark function; `auto`: as many as make what the call "
+        "itself costs small. Whole models are always called once at a time."
     )
     rounds: int = Field(default=1, description="Rounds that everything is measured in, unless the budget is spent.")
     precision: float | None = Field(
         default=None,
-        description="A benchmark is measured in further rounds until the half of its confidence interval is this small, "
-        "relative. Null: no further rounds.",
+        description="A benchmark is measured in further rounds until the half of its confidence interval is this "
+        "small, relative. Null: no further rounds.",
+    )
+    caches: Literal["warm", "cold", "both"] = Field(
+        default="warm", description="What of dispatches was measured: `timing`, `cold` or both."
+    )
+    cold_memory: int | None = Field(
+        default=None,
+        description="Bytes that the buffers of a dispatch rotated over where it was measured cold. Null: it was not.",
     )
 
 
@@ -168,8 +176,12 @@ class DispatchResult(Data):
         description="How often it runs per call of the model (`initializers`: when the model is loaded). Null: how "
         "often cannot be told."
     )
-    timing: Timing | None = Field(description="Null where it was not measured; then `failure` says why.")
-    total_seconds: float | None = Field(description="`timing.seconds` x `count`.")
+    timing: Timing | None = Field(
+        description="Null where it was not measured; then `failure` says why, unless it was to be measured cold alone."
+    )
+    total_seconds: float | None = Field(
+        description="`timing.seconds` x `count`; of `cold` where `caches` of the settings is `cold`."
+    )
     share: float | None = Field(
         description="`total_seconds` by the whole model's own time, or by `sum_seconds` where that was not measured."
     )
@@ -178,6 +190,7 @@ class DispatchResult(Data):
         default=None,
         description="The same as `timing` where each run finds its buffers in no cache. Null: not measured.",
     )
+    cold_failure: str | None = Field(default=None, description="Why it was not measured cold, if it was to be.")
     overhead_seconds: float | None = Field(
         default=None, description="What one call costs besides its runs: host time. Null: not measured."
     )
@@ -245,6 +258,9 @@ class SubstitutedDispatch(Data):
     original: Timing | None = Field(description="`timing` of the compiler's own kernel.")
     timing: Timing | None = Field(description="`timing` of the substitute. It runs right after the original.")
     ratio: float | None = Field(description="Time of the substitute by that of the original: below 1, it is faster.")
+    cold: Timing | None = Field(default=None, description="As `cold` of the dispatch.")
+    cold_ratio: float | None = Field(default=None, description="As `ratio`, of both when cold.")
+    cold_failure: str | None = Field(default=None, description="As `cold_failure` of the dispatch.")
     agreement: Agreement | None = Field(
         description="Null: the manifest asks for no check, or the substitute was not run."
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from dispatchgen.agreement.run import Checker
+from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.extract.schema import INITIALIZER, BackendDispatches, Benchmark, Call, Dispatch
 from dispatchgen.manifest.suite import Device, Model
 from dispatchgen.results.any_size import AtSizes, SizedBenchmark
@@ -34,6 +35,7 @@ class Subject:
     #: What is known of a module, by the dispatch's name (None: the whole model) and the variant's id (None: the
     #: compiler's own); None: there is none.
     compiled: Callable[[str | None, str | None], Compiled | None]
+    work: BuildTree  #: Where iree-benchmark-module writes.
     cpus: frozenset[int] | None = None  #: Processors that benchmarks are kept on; None: any.
     build: str = ""  #: `Target.build`.
 
@@ -90,6 +92,11 @@ class Subject:
         reason = self.built.state.modules.get((self.model.id, self.index.backend, dispatch))
         return reason or "the build has no module of it"
 
+    def is_substituted(self, dispatch: str, variant: str) -> bool:
+        """Whether a variant puts a kernel in the place of a dispatch that is not the compiler's own and can be run."""
+        found = self.proofs.dispatches.get((variant, dispatch))
+        return found is not None and found.failure is None and found.same is None
+
     def is_listed(self, call: Call) -> bool:
         """Whether the lock has a call; if not, it is one at sizes that nothing lists."""
         return call in self.plan.locks[self.model.id].calls
@@ -105,4 +112,4 @@ class Subject:
 
     def output(self, name: str, variant: str = "") -> Path:
         """The file that iree-benchmark-module writes."""
-        return self.built.tree.result(self.model.id, self.index.backend, self.device.id, name, variant or None)
+        return self.work.result(self.model.id, self.index.backend, self.device.id, name, variant or None)

@@ -25,8 +25,7 @@ def tasks_of(subject: Subject) -> Iterator[Task]:
                 if each.name in subject.sized:
                     yield _sized(subject, dispatch, each.name)
         for variant in subject.variants:
-            proof = subject.proofs.dispatches.get((variant.id, dispatch.name))
-            if listed and proof is not None and proof.failure is None and proof.same is None:
+            if listed and subject.is_substituted(dispatch.name, variant.id):
                 yield _dispatch(subject, dispatch, listed, variant.id)
     calls = _Calls(subject)
     for call in subject.calls:
@@ -145,9 +144,12 @@ def _sha256(subject: Subject, dispatch: str | None, variant: str = "") -> str:
 
 def _renamed(outcome: Outcome, function: str, benchmark: str) -> Outcome:
     """What a process gave of one function, by the name of its row."""
-    samples = {benchmark: sample for name, sample in outcome.samples.items() if name == function}
-    failures = {benchmark: failure for name, failure in outcome.failures.items() if name == function}
-    return replace(outcome, samples=samples, failures=failures)
+    sample, failure = outcome.samples.get(function), outcome.failures.get(function)
+    return replace(
+        outcome,
+        samples={} if sample is None else {benchmark: sample},
+        failures={} if failure is None else {benchmark: failure},
+    )
 
 
 def _explained(outcome: Outcome, dispatch: Dispatch) -> Outcome:

@@ -1,4 +1,4 @@
-"""The main job: locks a suite, builds its benchmarks in a folder of its own and runs them."""
+"""Locking a suite and building its benchmarks in a folder of its own."""
 
 from __future__ import annotations
 
@@ -7,100 +7,65 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from dispatchgen.buildtree.build import BuildReport, build, check_paths, configure, write_sources
-from dispatchgen.buildtree.exclusive import exclusive
+from dispatchgen.buildtree.build import BuildReport, build, configure, write_sources
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
 from dispatchgen.buildtree.state import state_after, variant_outputs
 from dispatchgen.errors import DispatchgenError, Problem
-from dispatchgen.iree.tools import Tools, explicit_folder, find_tools, other_build_note, program_version
+from dispatchgen.iree.tools import Tools, explicit_folder, find_tools, other_build_note
+from dispatchgen.job.made import Made
+from dispatchgen.job.options import Options
 from dispatchgen.lock.make import raise_all
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.update import Change, update_locks
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.observer import Observer
-from dispatchgen.ownership import check_build_folder
 from dispatchgen.render.cmake import render_cmake
-from dispatchgen.results.environment import Measured, read_environment
-from dispatchgen.results.pin import Pin, processors_for
-from dispatchgen.results.plan import Plan, add_sizes, with_calls
-from dispatchgen.results.prepare import Programs, prepare
-from dispatchgen.results.run import RunOptions, run
-from dispatchgen.results.schema import BuildFailure, Environment, Results
-from dispatchgen.selection.variants import all_variants, narrow, only
+from dispatchgen.results.plan import Plan, with_calls
+from dispatchgen.results.schema import BuildFailure
 
 #: Aggregate target of all suites that the generated CMakeLists.txt holds.
 _TARGET = "iree-dispatch-benchmarks"
 
 
 @dataclass(frozen=True)
-class Options:
-    """How the job is done."""
+class Locked:
+    """A suite whose locks are current."""
 
-    build_dir: Path | None = None  #: None: `.dispatchgen` in the suite's folder.
-    jobs: int | None = None  #: Processes at a time. None: one per processor.
-    timeout: float = 600.0  #: Seconds for each process, and for the build without progress.
-    iree_host_bin_dir: Path | None = None
-    run_settings: Mapping[str, Any] | None = None  #: Fields of RunSettings that replace the manifest's.
-    measuring: RunOptions = RunOptions()
-    pin: Pin = "auto"  #: Which processors benchmarks are kept on.
-    with_host_name: bool = False  #: Whether results have the host's name.
-    #: The only substitutions and combinations to build and run, beside their originals; none: everything.
-    substitutions: Sequence[str] = ()
+    suite: Suite  #: Without the models that could not be locked.
+    locks: Mapping[str, Lock]  #: By the model's id.
+    unlocked: Mapping[str, Sequence[Problem]]  #: What is wrong with the others, by id.
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What is wrong with the models that could not be locked."""
+        return [problem for of_model in self.unlocked.values() for problem in of_model]
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The results, and what is wrong with the models that could not be locked."""
-
-    results: Results
-    problems: Sequence[Problem]
-
-
-def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer) -> Outcome:
-    """Does it all for the selected part of a suite.
-
-    Raises:
-      DispatchgenError: no model can be locked, or tools are missing, or a folder cannot be worked in.
-    """
-    folder = (options.build_dir or whole.root / ".dispatchgen").absolute()
-    check_build_folder(folder)
-    selected = narrow(selected, options.substitutions)
-    tools, programs = _find_programs(options)
+def lock(whole: Suite, selected: Suite, tools: Tools, options: Options, observer: Observer) -> Locked:
+    """Makes the locks of the selected models current. Raises DispatchgenError where none of them can be."""
     note = other_build_note(tools.compiler_version, tools.bindings_version)
     if note is not None:
         observer.say(f"note: {note}")
     locks, unlocked = _lock(whole, selected, tools, options, observer)
-    problems = [problem for of_model in unlocked.values() for problem in of_model]
     # The locks are current: what the manifest says of drift is for other builds.
-    locked = (replace(model, drift="error") for model in selected.models if model.id in locks)
-    suite = replace(selected, models=tuple(locked))
-    if not suite.models:
-        raise DispatchgenError(*problems)
-    suite = with_calls(suite, locks)
-    settings = dict(options.run_settings or {})
-    timed = replace(suite, models=tuple(replace(m, run=replace(m.run, **settings)) for m in suite.models))
-    tree = BuildTree(folder / "build")
-    try:
-        variants = only(all_variants(suite, locks), options.substitutions)
-        plan = Plan(timed, locks, variants, variants_only=bool(options.substitutions))
-        check_paths(folder, suite.root.absolute())
-        with exclusive(folder):
-            report = _build(programs, suite, plan, tree, options, observer)
-            state = state_after(programs, tree, report, locks, variants)
-            plan = add_sizes(plan, tree, state)
-            prepared = prepare(plan, _programs(tools, options), tree, state, _environment(timed, tools, options))
-            (results,) = run([prepared], options.measuring, observer)
-    except DispatchgenError as error:
-        raise_all([*([DispatchgenError(*problems)] if problems else []), error])
-        raise
-    failures = (*_build_failures(report, unlocked), *results.build_failures)
-    return Outcome(results.model_copy(update={"build_failures": failures}), problems)
+    models = (replace(model, drift="error") for model in selected.models if model.id in locks)
+    locked = Locked(replace(selected, models=tuple(models)), locks, unlocked)
+    if not locked.suite.models:
+        raise DispatchgenError(*locked.problems)
+    return replace(locked, suite=with_calls(locked.suite, locks))
 
 
-def _find_programs(options: Options) -> tuple[Tools, BuildPrograms]:
+def make(locked: Locked, programs: BuildPrograms, folder: Path, options: Options, observer: Observer) -> Made:
+    """Builds the benchmarks, as far as they can be built."""
+    plan, tree = options.plan(locked.suite, locked.locks), BuildTree(folder / "build")
+    report = _build(programs, locked.suite, plan, tree, options, observer)
+    state = state_after(programs, tree, report, locked.locks, plan.variants)
+    return Made(plan, tree, state, tuple(_build_failures(report, locked.unlocked)))
+
+
+def find_all_programs(options: Options) -> tuple[Tools, BuildPrograms]:
     """IREE's programs, and CMake and Ninja. Raises ToolError with all that is missing."""
     errors: list[DispatchgenError] = []
     tools = programs = None
@@ -194,20 +159,6 @@ def _targets(plan: Plan, tree: BuildTree) -> list[str]:
         outputs += [tree.dispatch_module(model, backend, dispatch) for dispatch in dispatches]
         outputs += variant_outputs(tree, model, backend, variants, is_called=is_called)
     return [output.relative_to(tree.binary_dir).as_posix() for output in outputs]
-
-
-def _programs(tools: Tools, options: Options) -> Programs:
-    """What runs the benchmarks."""
-    return Programs(tools.iree_benchmark_module, tools.iree_run_module, options.timeout, options.pin)
-
-
-def _environment(suite: Suite, tools: Tools, options: Options) -> Environment:
-    """Where and with what it is measured."""
-    runtime = program_version(tools.iree_benchmark_module)
-    programs = Measured(tools.iree_benchmark_module, tools.compiler_version, runtime)
-    uris = {device.uri for backend in suite.backends for device in backend.devices}
-    pinned = {processor for uri in uris for processor in processors_for(options.pin, uri) or ()}
-    return read_environment(suite, programs, pinned=sorted(pinned), with_host_name=options.with_host_name)
 
 
 def _build_failures(report: BuildReport, unlocked: Mapping[str, Sequence[Problem]]) -> Iterator[BuildFailure]:

@@ -1,0 +1,123 @@
+"""A build of a suite, and the record of it that a build folder keeps for later runs beside another build."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from dispatchgen.buildtree.layout import BuildTree
+from dispatchgen.buildtree.state import BuildState
+from dispatchgen.errors import LockError, OutputError, Place, Problem
+from dispatchgen.extract.schema import BackendDispatches, Data
+from dispatchgen.files import write_if_changed
+from dispatchgen.lock.schema import Lock
+from dispatchgen.lock.store import lock_text, read_lock
+from dispatchgen.manifest.suite import Suite
+from dispatchgen.results.index import read_index
+from dispatchgen.results.plan import Plan
+from dispatchgen.results.schema import BuildFailure, Software
+
+
+@dataclass(frozen=True)
+class Made:
+    """A build, and what of it is to be run."""
+
+    plan: Plan
+    tree: BuildTree
+    state: BuildState
+    failures: tuple[BuildFailure, ...] = ()
+    #: What it was made with. None: with what is used now.
+    software: Software | None = None
+
+
+class Record(Data):
+    """What a build folder keeps of its last build, beside copies of the locks."""
+
+    software: Software
+    failures: tuple[BuildFailure, ...]
+    broken_models: tuple[tuple[str, str, str], ...]  #: `BuildState.models`: keys and reason.
+    broken_modules: tuple[tuple[str, str, str | None, str], ...]
+    broken_substitutes: tuple[tuple[str, str], ...]
+
+    @property
+    def state(self) -> BuildState:
+        """What of the build can be used."""
+        return BuildState(
+            {(model, backend): reason for model, backend, reason in self.broken_models},
+            {(model, backend, dispatch): reason for model, backend, dispatch, reason in self.broken_modules},
+            {Path(file): reason for file, reason in self.broken_substitutes},
+        )
+
+
+def keep_record(folder: Path, made: Made, software: Software) -> None:
+    """Keeps what a later run of another build beside this one needs."""
+    locks = folder / "locks"
+    shutil.rmtree(locks, ignore_errors=True)
+    for model, lock in made.plan.locks.items():
+        write_if_changed(locks / f"{model}.json", lock_text(lock))
+    state = made.state
+    record = Record(
+        software=software,
+        failures=made.failures,
+        broken_models=tuple((*key, reason) for key, reason in state.models.items()),
+        broken_modules=tuple((*key, reason) for key, reason in state.modules.items()),
+        broken_substitutes=tuple((str(file), reason) for file, reason in state.substituted.items()),
+    )
+    write_if_changed(folder / "build.json", record.model_dump_json(indent=1) + "\n")
+
+
+def read_record(folder: Path) -> Record:
+    """What a build folder keeps. Raises OutputError where it has nothing."""
+    try:
+        return Record.model_validate_json((folder / "build.json").read_bytes())
+    except (OSError, ValidationError):
+        message = "no build of dispatchgen is kept here"
+        hint = "`dispatchgen run --build-dir` with this folder makes one"
+        raise OutputError(Problem(message, Place(str(folder)), hint)) from None
+
+
+def read_locks(suite: Suite, folder: Path | None = None) -> dict[str, Lock]:
+    """The locks of a suite's models by id, from a folder other than the suite's where one is given.
+
+    Raises LockError with all that is wrong.
+    """
+    found: dict[str, Lock] = {}
+    problems: list[Problem] = []
+    for model in suite.models:
+        try:
+            found[model.id] = read_lock(suite.lock_path(model) if folder is None else folder / f"{model.id}.json")
+        except LockError as error:
+            problems += error.problems
+    if problems:
+        raise LockError(*problems)
+    return found
+
+
+def check_locks(suite: Suite, locks: Mapping[str, Lock], tree: BuildTree, state: BuildState) -> None:
+    """Raises OutputError where a build is not of these locks: its dispatches or their benchmarks are others."""
+    problems = []
+    for model in suite.models:
+        for backend in model.backends:
+            if (model.id, backend) in state.models:
+                continue
+            locked = locks[model.id].backends.get(backend)
+            if locked is None or _names(locked) != _names(read_index(tree, model.id, backend)):
+                message = f"the build of model {model.name} on {backend} is not of the lock"
+                problems.append(Problem(message, Place(str(tree.folder(model.id, backend))), "build it again"))
+    if problems:
+        raise OutputError(*problems)
+
+
+def _names(found: BackendDispatches) -> dict[str, set[str]]:
+    return {each.name: {benchmark.name for benchmark in each.benchmarks} for each in found.dispatches}
+
+
+def binary_dir(folder: Path, suite: Suite) -> Path:
+    """Where the modules of a suite are in a folder: CMake's or Bazel's binary directory, or a build folder."""
+    own = BuildTree(folder / "build")
+    is_own = any(own.index(model.id, backend).exists() for model in suite.models for backend in model.backends)
+    return own.binary_dir if is_own else folder
