@@ -54,6 +54,7 @@ class Dispatch(msgspec.Struct, frozen=True, gc=False):
     data: tuple[str, ...] = ()
     timing: Timing | None = None
     cold: Timing | None = None
+    cold_failure: str | None = None
     total_seconds: float | None = None
     share: float | None = None
     failure: str | None = None
@@ -84,6 +85,8 @@ class Substituted(msgspec.Struct, frozen=True):
     original: Timing | None = None
     timing: Timing | None = None
     ratio: float | None = None
+    cold: Timing | None = None
+    cold_failure: str | None = None
     failure: str | None = None
     compiled: Compiled | None = None
 
@@ -201,21 +204,29 @@ def rows(results: Results) -> Iterator[Row]:
         found = {each.benchmark: each for each in (*call.initializers, *call.dispatches)}
         for kind, dispatches in (("dispatch", call.dispatches), ("initializer", call.initializers)):
             for each in dispatches:
-                key = Key(*where, kind, each.benchmark, "", "warm")
-                yield Row(key, call, each.timing, each.failure, each.count, each, each.compiled)
-                if each.cold is not None:
-                    yield Row(key._replace(caches="cold"), call, each.cold, None, each.count, each, each.compiled)
+                for caches, timing, failure in _by_caches(each):
+                    key = Key(*where, kind, each.benchmark, "", caches)
+                    yield Row(key, call, timing, failure, each.count, each, each.compiled)
         if call.function and not call.whole_model.left_out:
             whole = call.whole_model
             key = Key(*where, "model", "", "", "warm")
             yield Row(key, call, whole.timing, whole.failure, 1, None, whole.compiled)
         for variant in call.substitutions:
             for other in variant.dispatches:
-                if other.same is None:
-                    key = Key(*where, "dispatch", other.benchmark, variant.id, "warm")
+                for caches, timing, failure in _by_caches(other) if other.same is None else ():
+                    key = Key(*where, "dispatch", other.benchmark, variant.id, caches)
                     original = found.get(other.benchmark)
-                    yield Row(key, call, other.timing, other.failure, other.count, original, other.compiled)
+                    yield Row(key, call, timing, failure, other.count, original, other.compiled)
             whole = variant.whole_model
             if whole.timing is not None or whole.failure is not None:
                 key = Key(*where, "model", "", variant.id, "warm")
                 yield Row(key, call, whole.timing, whole.failure, 1, None, whole.compiled)
+
+
+def _by_caches(each: Dispatch | Substituted) -> Iterator[tuple[str, Timing | None, str | None]]:
+    """What was measured, or was to be: `warm` or `cold`, the time, and why there is none."""
+    is_cold = each.cold is not None or each.cold_failure is not None
+    if each.timing is not None or each.failure is not None or not is_cold:
+        yield "warm", each.timing, each.failure
+    if is_cold:
+        yield "cold", each.cold, each.cold_failure

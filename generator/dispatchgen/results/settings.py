@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatchgen.manifest.suite import RunSettings
+from dispatchgen.manifest.suite import Model, RunSettings
 from dispatchgen.results.schema import Settings
 
 #: Short repetitions: the machine is in one state during most of them.
@@ -11,14 +11,18 @@ REPETITIONS = 3
 ROUNDS = 10
 
 
-def settings_of(run: RunSettings) -> Settings:
-    """The settings of `dispatchgen run`."""
+def settings_of(model: Model) -> Settings:
+    """The settings of `dispatchgen run` for a model."""
+    run = model.run
+    caches = run.caches or "warm"
     return Settings(
         min_time=run.min_time or MIN_TIME,
         repetitions=run.repetitions or REPETITIONS,
         batch_size=run.batch_size or "auto",
         rounds=run.rounds or ROUNDS,
         precision=run.precision,
+        caches=caches,
+        cold_memory=None if caches == "warm" else model.cold_memory,
     )
 
 
