@@ -16,7 +16,7 @@ from dispatchgen.results.measure import measure
 from dispatchgen.results.measurements import Measurements, Record
 from dispatchgen.results.policy import Policy
 from dispatchgen.results.prepare import Prepared, now
-from dispatchgen.results.schema import Measuring, Results
+from dispatchgen.results.schema import Results
 from dispatchgen.results.scrub import Scrubber
 from dispatchgen.results.uncontrolled import disturbances, start_watch
 
@@ -69,7 +69,7 @@ def run(builds: Sequence[Build], options: RunOptions, observer: Observer) -> lis
 
 def _frame(prepared: Prepared, options: RunOptions, observer: Observer) -> Results:
     """What is known before measuring, with how outputs compare; an interrupted run has that already."""
-    measuring = Measuring(budget_seconds=options.budget)
+    measuring = prepared.frame.measuring.model_copy(update={"budget_seconds": options.budget})
     frame = prepared.frame.model_copy(update={"measuring": measuring})
     if options.resume or not prepared.checks:
         return frame
