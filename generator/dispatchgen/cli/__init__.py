@@ -26,6 +26,7 @@ _COMMANDS = {
     "merge-results": "Put the results of shards together.",
     "compare": "Compare two results: what became faster or slower, as far as that can be told.",
     "baseline": "Keep results in the repository, to compare others with.",
+    "report": "Write results as a page that opens offline, and as Markdown.",
     "sweep": "Measure dispatches at many sizes without recompiling, and draw curves.",
     "dump": "Write dispatches to files, to start editing kernels from.",
     "kernel-template": "Write a kernel in C or GLSL to start from.",

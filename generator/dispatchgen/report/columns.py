@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from dispatchgen.report.table import TableRow
 
-Kind = Literal["name", "text", "count", "time", "seconds", "percent", "ratio", "verdict", "state"]
+Kind = Literal["name", "text", "count", "time", "seconds", "percent", "ratio", "verdict", "reason"]
 
 
 class Column(NamedTuple):
@@ -28,14 +28,14 @@ _COLUMNS = (
     Column("call", "call", "text", "entry function and shape"),
     Column("variant", "kernel", "text", "the substitution; nothing: the compiler's own kernel"),
     Column("caches", "caches", "text", "cold: each run finds its buffers in no cache"),
+    Column("verdict", "verdict", "verdict", "what can be said of the difference"),
+    Column("ratio", "ratio", "ratio", "time by that of the base, with its 95 % confidence interval: below 1 is faster"),
     Column("seconds", "time", "time", "of one run, with half of its 95 % confidence interval"),
+    Column("base", "base", "seconds", "time in the results that these are compared with"),
     Column("per_call", "count", "count", "runs per call of the model"),
     Column("total", "time x count", "seconds", "what it adds to one call"),
     Column("share", "share", "percent", "time x count by the time of the whole model, or of all dispatches"),
-    Column("base", "base", "seconds", "time in the results that these are compared with"),
-    Column("ratio", "ratio", "ratio", "time by that of the base, with its 95 % confidence interval: below 1 is faster"),
-    Column("verdict", "verdict", "verdict", "what can be said of the difference"),
-    Column("state", "state", "state", "whether it was measured"),
+    Column("failure", "not measured because", "reason", "why there is no time"),
 )
 #: Columns that are there whatever they hold.
 _ALWAYS = frozenset(("benchmark", "seconds", "per_call", "total"))
@@ -48,7 +48,7 @@ def columns(rows: Sequence[TableRow]) -> list[Column]:
 
 def _tells(column: Column, rows: Sequence[TableRow]) -> bool:
     index = TableRow._fields.index(column.id)
-    if column.kind in ("text", "state"):
+    if column.kind == "text":
         return len({row[index] for row in rows}) > 1
     return any(row[index] not in (None, "") for row in rows)
 

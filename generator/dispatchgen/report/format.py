@@ -8,8 +8,9 @@ from dispatchgen.results.text import NOTHING, format_seconds
 
 #: Width of the bar of a ratio, in the units of its view box; its height is 14.
 BAR_WIDTH = 120.0
-#: The bar spans ratios from one half to two.
-_PER_OCTAVE = 56.0
+#: The bar spans ratios from 0.8 to 1.25.
+_WIDEST = math.log(1.25)
+_HALF_BAR = 54.0
 _UNITS = ("B", "KiB", "MiB", "GiB")
 
 
@@ -53,12 +54,19 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 def at(value: float) -> float:
-    """Where a ratio is on its bar."""
-    octaves = max(-1.0, min(1.0, math.log2(value))) if value > 0 else -1.0
-    return round(BAR_WIDTH / 2 + octaves * _PER_OCTAVE, 1)
+    """Where a ratio is on its bar; beyond its ends, at them."""
+    part = max(-1.0, min(1.0, math.log(value) / _WIDEST)) if value > 0 else -1.0
+    return round(BAR_WIDTH / 2 + part * _HALF_BAR, 1)
+
+
+def time(text: str) -> str:
+    """A time of ISO 8601 to the minute, as people write it."""
+    day, _, clock = text.partition("T")
+    return f"{day} {clock[:5]} UTC" if clock else day
 
 
 FILTERS = {
+    "time": time,
     "seconds": seconds,
     "percent": percent,
     "plus_minus": plus_minus,

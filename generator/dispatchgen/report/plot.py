@@ -10,7 +10,7 @@ from dispatchgen.results.text import format_seconds
 
 WIDTH, HEIGHT = 420.0, 240.0
 #: Space for the labels of the axes.
-LEFT, RIGHT, TOP, BOTTOM = 62.0, 14.0, 12.0, 42.0
+LEFT, RIGHT, TOP, BOTTOM = 62.0, 30.0, 12.0, 42.0
 #: From this ratio of the ends of an axis on it is logarithmic.
 _LOGARITHMIC = 4.0
 _MOST_TICKS = 6

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from dispatchgen.report import format
 from dispatchgen.results.lean import Call, Results
 from dispatchgen.results.schema import Environment, Machine
 
@@ -38,6 +39,11 @@ class Reason:
     count: int = 0
     places: list[str] = field(default_factory=list)  #: The first of them.
 
+    @property
+    def first_line(self) -> str:
+        """The beginning of the text."""
+        return self.text.partition("\n")[0]
+
     def add(self, place: str) -> None:
         """Counts one more."""
         self.count += 1
@@ -61,19 +67,13 @@ def run_of(results: Results) -> Run:
     environment = Environment.model_validate_json(bytes(results.environment))
     return Run(
         id=results.id,
-        started=_time(results.started),
-        finished=_time(results.finished) if results.finished else None,
+        started=format.time(results.started),
+        finished=format.time(results.finished) if results.finished else None,
         machine=tuple(_machine(environment.machine)),
         software=tuple(_software(environment)),
         uncontrolled=environment.uncontrolled,
         method=tuple(_method(results, environment)),
     )
-
-
-def _time(text: str) -> str:
-    """A time of ISO 8601 to the minute, as people write it."""
-    day, _, clock = text.partition("T")
-    return f"{day} {clock[:5]} UTC" if clock else day
 
 
 def _machine(machine: Machine) -> Iterator[tuple[str, str]]:

@@ -28,7 +28,7 @@ const formatInterval = (low, high) => low === null || high === null ? "" : `${fo
 
 // The bar of a ratio, as the page has them elsewhere.
 function ratioBar(ratio, low, high) {
-  const at = (value) => 60 + Math.max(-1, Math.min(1, Math.log2(value))) * 56;
+  const at = (value) => Math.round(10 * (60 + Math.max(-1, Math.min(1, Math.log(value) / Math.log(1.25))) * 54)) / 10;
   const bar = document.createElementNS(SVG, "svg");
   const add = (tag, className, attributes) => {
     const element = document.createElementNS(SVG, tag);
@@ -39,7 +39,9 @@ function ratioBar(ratio, low, high) {
   add("line", "bar-track", { x1: 4, y1: 7, x2: 116, y2: 7 });
   add("line", "bar-one", { x1: 60, y1: 0, x2: 60, y2: 14 });
   if (low !== null && high !== null) add("line", "bar-interval", { x1: at(low), y1: 7, x2: at(high), y2: 7 });
-  add("circle", "bar-point", { cx: at(ratio), cy: 7, r: 3.5 });
+  if (at(ratio) >= 114) add("path", "bar-point", { d: "M112,2 L120,7 L112,12 Z" });
+  else if (at(ratio) <= 6) add("path", "bar-point", { d: "M8,2 L0,7 L8,12 Z" });
+  else add("circle", "bar-point", { cx: at(ratio), cy: 7, r: 3.5 });
   return bar;
 }
 
@@ -86,12 +88,12 @@ class Table {
 
   // Widths are of all rows, so that columns stay where they are while one scrolls.
   setWidths() {
-    const widths = { name: 15, text: 8, count: 10, time: 19, seconds: 15, percent: 11, ratio: 43, verdict: 20, state: 30 };
+    const widths = { name: 15, text: 8, count: 10, time: 19, seconds: 15, percent: 11, ratio: 40, verdict: 20, reason: 40 };
     const group = make("colgroup");
     let sum = 0;
     for (const [id, title, kind] of this.columns) {
       const longest = id in this.rows.texts ? this.rows.texts[id].reduce((most, text) => Math.max(most, text.length), 0) : 0;
-      const wide = kind === "name" ? Math.min(longest, 56) + 6 : kind === "text" ? Math.min(longest, 28) + 4 : 0;
+      const wide = kind === "name" ? Math.min(longest, 48) + 4 : kind === "text" ? Math.min(longest, 28) + 4 : 0;
       const characters = Math.max(widths[kind], wide, title.length + 6);
       const column = make("col");
       column.style.width = `${characters * 7.6}px`;
@@ -188,8 +190,7 @@ class Table {
       return make("td", { className: "ratio" }, make("span", { className: "figure" }, formatRatio(ratio)), ratioBar(ratio, low, high), make("span", { className: "interval" }, formatInterval(low, high)));
     }
     if (kind === "verdict") return make("td", {}, verdictOf(this.rows, row, this.verdicts));
-    const text = kind === "state" && get("failure") ? `✕ ${get("failure")}` : get(id);
-    return make("td", { title: text, className: kind === "state" && get("failure") ? "verdict failed" : "" }, text);
+    return make("td", { title: get(id), className: kind === "reason" ? "failed" : "" }, get(id));
   }
 
   // Moves the focus among rows.
