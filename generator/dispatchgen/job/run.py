@@ -20,11 +20,11 @@ from dispatchgen.lock.make import raise_all
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.observer import Observer
 from dispatchgen.ownership import check_build_folder
-from dispatchgen.results.environment import Measured, read_environment
+from dispatchgen.results import environment
 from dispatchgen.results.pin import processors_for
 from dispatchgen.results.plan import add_sizes, with_calls
 from dispatchgen.results.prepare import Programs, prepare
-from dispatchgen.results.run import Build, run
+from dispatchgen.results.run import Build, Measured, run
 from dispatchgen.results.schema import Environment, Results
 from dispatchgen.results.scrub import scrubber
 from dispatchgen.selection.variants import narrow
@@ -35,11 +35,15 @@ BESIDE = "beside"
 
 @dataclass(frozen=True)
 class Outcome:
-    """The results, and what is wrong with the models that could not be locked."""
+    """What was measured, and what is wrong with the models that could not be locked."""
 
-    results: Results
-    problems: Sequence[Problem]
-    beside: Results | None = None  #: Of the build that was measured in turns with this one.
+    measured: Sequence[Measured]  #: Of the suite's build, then of the one beside it.
+    problems: Sequence[Problem] = ()
+
+    @property
+    def results(self) -> Results:
+        """The results of the suite's build."""
+        return self.measured[0].results
 
 
 def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer) -> Outcome:
@@ -96,8 +100,7 @@ def _measure(made: Made, tools: Tools, folder: Path, options: Options, observer:
             stack.enter_context(exclusive(other))
             file, session = options.beside_file or other / RESULTS, builds[0].prepared.frame.session
             builds.append(_build(kept, tools, options, kept.tree, file, build=BESIDE, session=session))
-        results = run(builds, options.measuring, observer)
-    return Outcome(results[0], (), *results[1:])
+        return Outcome(run(builds, options.measuring, observer))
 
 
 def _build(
@@ -124,12 +127,12 @@ def _build(
 def _environment(made: Made, tools: Tools, options: Options) -> Environment:
     """Where it is measured, and with what it was made."""
     suite = made.plan.suite
-    programs = Measured(
+    programs = environment.Measured(
         tools.iree_benchmark_module, tools.compiler_version, program_version(tools.iree_benchmark_module)
     )
     uris = {device.uri for backend in suite.backends for device in backend.devices}
     pinned = {processor for uri in uris for processor in processors_for(options.pin, uri) or ()}
-    found = read_environment(suite, programs, pinned=sorted(pinned), with_host_name=options.with_host_name)
+    found = environment.read_environment(suite, programs, pinned=sorted(pinned), with_host_name=options.with_host_name)
     if made.software is None:
         return found
     used = {"runtime": found.software.runtime, "kernel": found.software.kernel}

@@ -16,9 +16,11 @@ from dispatchgen.results.measure import measure
 from dispatchgen.results.measurements import Measurements, Record
 from dispatchgen.results.policy import Policy
 from dispatchgen.results.prepare import Prepared, now
-from dispatchgen.results.schema import Results
+from dispatchgen.results.schema import Results, Shard
 from dispatchgen.results.scrub import Scrubber
+from dispatchgen.results.shard import narrowed
 from dispatchgen.results.uncontrolled import disturbances, start_watch
+from dispatchgen.results.write import text_of
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class RunOptions:
 
     budget: float | None = None  #: Seconds of measuring. None: no limit.
     resume: bool = False  #: Whether to go on with a run that was interrupted.
+    shard: Shard | None = None  #: The part to measure. None: all.
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,16 @@ class Build:
     scrubber: Scrubber  #: Of what goes into the file.
 
 
-def run(builds: Sequence[Build], options: RunOptions, observer: Observer) -> list[Results]:
-    """Measures builds in turns and writes their result files; gives the results, with the texts as they were.
+@dataclass(frozen=True)
+class Measured:
+    """What a run gave of a build."""
+
+    results: Results  #: With the texts as they were.
+    text: str  #: Of the result file.
+
+
+def run(builds: Sequence[Build], options: RunOptions, observer: Observer) -> list[Measured]:
+    """Measures builds in turns and writes their result files.
 
     What is measured is kept while it goes on: a run that is interrupted leaves the journals beside the files.
 
@@ -47,6 +58,9 @@ def run(builds: Sequence[Build], options: RunOptions, observer: Observer) -> lis
       OutputError: a file cannot be written, or another run writes it.
       ResultsError: what was interrupted is not to be found, or was something else.
     """
+    if options.shard is not None:
+        shard = options.shard
+        builds = [replace(each, prepared=narrowed(each.prepared, shard)) for each in builds]
     frames = [_frame(each.prepared, options, observer) for each in builds]
     with ExitStack() as stack:
         keepers = {
@@ -58,13 +72,13 @@ def run(builds: Sequence[Build], options: RunOptions, observer: Observer) -> lis
         watch = start_watch()
         found = _measured(builds, frames[0], options, keepers, observer)
         seen = disturbances(watch)
-        results = [
-            _finished(fill(frame, found, build=each.prepared.build), seen)
-            for each, frame in zip(builds, frames, strict=True)
-        ]
-        for each, keeper in zip(results, keepers.values(), strict=True):
-            keeper.journal.finish(keeper.scrubber.data(each))
-    return results
+        measured = []
+        for each, frame in zip(builds, frames, strict=True):
+            results = _finished(fill(frame, found, build=each.prepared.build), seen)
+            scrubbed = each.scrubber.data(results)
+            measured.append(Measured(results, text_of(scrubbed)))
+            keepers[each.prepared.build].journal.finish(scrubbed)
+    return measured
 
 
 def _frame(prepared: Prepared, options: RunOptions, observer: Observer) -> Results:
