@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from dispatchgen.errors import ManifestError, Place, Problem
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Caches, Suite
+
+#: One of them.
+Cache: TypeAlias = Literal["warm", "cold"]
 
 #: Why a benchmark of sizes that nothing lists is not measured cold.
 SIZES_ARE_WARM = "functions that take sizes are measured warm only: list the shape, and it has a cold benchmark"
@@ -17,7 +20,7 @@ NOT_BUILT = "its module has no cold benchmark"
 _HINT = "`caches: both` under `run` in the manifest: then the build has cold benchmarks"
 
 
-def measured_caches(caches: Caches) -> tuple[Literal["warm", "cold"], ...]:
+def measured_caches(caches: Caches) -> tuple[Cache, ...]:
     """What is measured, in order."""
     return ("warm", "cold") if caches == "both" else (caches,)
 

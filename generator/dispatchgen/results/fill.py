@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
 
+from dispatchgen.results.caches import Cache, measured_caches
 from dispatchgen.results.measurements import Measured, Measurements, timing_of
 from dispatchgen.results.proof import SAME_TEXT
 from dispatchgen.results.schema import (
@@ -82,7 +83,7 @@ class _Filler:
         kind: Literal["dispatch", "model"],
         benchmark: str,
         variant: str = "",
-        caches: Literal["warm", "cold"] = "warm",
+        caches: Cache = "warm",
     ) -> Measured | None:
         """What was measured of a row; None: nothing was to be."""
         call = self.call
@@ -99,7 +100,7 @@ class _Filler:
         # Where sizes are overridden the model computes its own: its time may be that of others.
         model_seconds = whole.timing.seconds if whole.timing and not call.overrides else None
         initializers = [self.dispatch(row) for row in call.initializers]
-        originals = {row.benchmark: row.timing for row in (*initializers, *rows)}
+        originals = {row.benchmark: row for row in (*initializers, *rows)}
         return call.model_copy(
             update={
                 "dispatches": _with_shares(rows, sum_seconds if model_seconds is None else model_seconds),
@@ -114,18 +115,33 @@ class _Filler:
 
     def dispatch(self, row: DispatchResult) -> DispatchResult:
         """A dispatch with its times."""
-        measured = self.measured("dispatch", row.benchmark)
-        timing, failure = _time(row.failure, measured)
-        cold = self.measured("dispatch", row.benchmark, caches="cold")
+        is_sized = row.function is not None
+        times = self.times(row, "", ("warm",) if is_sized and row.cold_failure is None else self.caches)
+        timing = times["timing"] if "warm" in self.caches else times["cold"]
+        measured = self.measured("dispatch", row.benchmark, caches=self.caches[0])
         return row.model_copy(
             update={
-                "timing": timing,
+                **times,
                 "total_seconds": None if timing is None or row.count is None else timing.seconds * row.count,
-                "failure": failure,
-                "cold": None if cold is None else timing_of(cold),
                 "overhead_seconds": None if measured is None else measured.overhead,
             }
         )
+
+    @property
+    def caches(self) -> Sequence[Cache]:
+        """What of dispatches was to be measured."""
+        return measured_caches(self.call.settings.caches)
+
+    def times(self, row: DispatchResult | SubstitutedDispatch, variant: str, caches: Sequence[Cache]) -> _Times:
+        """The times of a row, or why it has none; of what was not to be measured it has neither."""
+        found = _Times(timing=None, failure=None, cold=None, cold_failure=None)
+        if "warm" in caches:
+            measured = self.measured("dispatch", row.benchmark, variant)
+            found["timing"], found["failure"] = _time(row.failure, measured)
+        if "cold" in caches:
+            measured = self.measured("dispatch", row.benchmark, variant, "cold")
+            found["cold"], found["cold_failure"] = _time(row.cold_failure, measured)
+        return found
 
     def whole_model(self, whole: WholeModel, variant: str = "") -> WholeModel:
         """A whole model with its time."""
@@ -137,7 +153,7 @@ class _Filler:
         return whole.model_copy(update={"timing": timing, "failure": failure})
 
     def substitution(
-        self, result: SubstitutionResult, originals: dict[str, Timing | None], original: Timing | None
+        self, result: SubstitutionResult, originals: Mapping[str, DispatchResult], original: Timing | None
     ) -> SubstitutionResult:
         """A substitution with its times beside those of what it replaces."""
         whole = result.whole_model
@@ -153,13 +169,26 @@ class _Filler:
             }
         )
 
-    def substitute(self, row: SubstitutedDispatch, variant: str, original: Timing | None) -> SubstitutedDispatch:
-        """A substitute with its time."""
-        timing, failure = None, row.failure
-        if row.same is None:
-            timing, failure = _time(row.failure, self.measured("dispatch", row.benchmark, variant))
-        update = {"original": original, "timing": timing, "failure": failure, "ratio": _ratio(timing, original)}
-        return row.model_copy(update=update)
+    def substitute(
+        self, row: SubstitutedDispatch, variant: str, original: DispatchResult | None
+    ) -> SubstitutedDispatch:
+        """A substitute with its times."""
+        timing, cold = (None, None) if original is None else (original.timing, original.cold)
+        row = row.model_copy(update={"original": timing})
+        if row.same is not None:
+            return row
+        times = self.times(row, variant, self.caches)
+        ratios = {"ratio": _ratio(times["timing"], timing), "cold_ratio": _ratio(times["cold"], cold)}
+        return row.model_copy(update={**times, **ratios})
+
+
+class _Times(TypedDict):
+    """Fields of a row."""
+
+    timing: Timing | None
+    failure: str | None
+    cold: Timing | None
+    cold_failure: str | None
 
 
 def _time(failure: str | None, measured: Measured | None) -> tuple[Timing | None, str | None]:
@@ -197,6 +226,11 @@ def _with_shares(rows: Iterable[DispatchResult], whole: float | None) -> tuple[D
     )
 
 
+def _is_measured(row: DispatchResult) -> bool:
+    """Whether all of a row was measured that was to be."""
+    return row.failure is None and row.cold_failure is None and not (row.timing is None and row.cold is None)
+
+
 def _coverage(rows: Sequence[DispatchResult], skipped: Sequence[SkippedDispatch], dispatches: int) -> Coverage:
     """Counts dispatches (exports); one counts as measured only if each of its workloads at this call was.
 
@@ -204,7 +238,7 @@ def _coverage(rows: Sequence[DispatchResult], skipped: Sequence[SkippedDispatch]
       dispatches: All that the call runs.
     """
     exports = {(row.executable, row.export) for row in rows}
-    failed = {(row.executable, row.export) for row in rows if row.timing is None}
+    failed = {(row.executable, row.export) for row in rows if not _is_measured(row)}
     skipped_exports = {(skip.executable, skip.export) for skip in skipped}
     return Coverage(
         dispatches=dispatches,

@@ -89,7 +89,7 @@ def _rows(subject: Subject, call: str) -> Iterator[DispatchResult]:
 
 
 def _row(subject: Subject, dispatch: Dispatch, benchmark: Benchmark, count: int | None) -> DispatchResult:
-    sized = subject.sized.get(benchmark.name)
+    sized, failure = subject.sized.get(benchmark.name), subject.why_not(dispatch.name)
     return DispatchResult(
         name=dispatch.name,
         benchmark=benchmark.name,
@@ -106,7 +106,8 @@ def _row(subject: Subject, dispatch: Dispatch, benchmark: Benchmark, count: int 
         timing=None,
         total_seconds=None,
         share=None,
-        failure=subject.why_not(dispatch.name),
+        failure=failure if "warm" in subject.caches else None,
+        cold_failure=(failure or subject.why_not_cold(benchmark)) if "cold" in subject.caches else None,
         compiled=subject.compiled(dispatch.name, None),
         function=None if sized is None else sized.function,
     )
@@ -166,6 +167,7 @@ def _substitute(
         timing=None,
         ratio=None,
         agreement=None,
-        failure=proof.failure,
+        failure=proof.failure if "warm" in subject.caches else None,
+        cold_failure=(proof.failure or subject.why_not_cold(benchmark)) if "cold" in subject.caches else None,
         compiled=subject.compiled(name, variant.id),
     )

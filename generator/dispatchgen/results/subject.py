@@ -14,6 +14,7 @@ from dispatchgen.extract.schema import INITIALIZER, BackendDispatches, Benchmark
 from dispatchgen.manifest.suite import Device, Model
 from dispatchgen.results.any_size import AtSizes, SizedBenchmark
 from dispatchgen.results.benchmark import Runner
+from dispatchgen.results.caches import NOT_BUILT, SIZES_ARE_WARM, Cache, measured_caches
 from dispatchgen.results.plan import Plan
 from dispatchgen.results.proof import Built, Proofs
 from dispatchgen.results.schema import Compiled
@@ -92,6 +93,17 @@ class Subject:
         reason = self.built.state.modules.get((self.model.id, self.index.backend, dispatch))
         return reason or "the build has no module of it"
 
+    @property
+    def caches(self) -> Sequence[Cache]:
+        """What of dispatches is measured."""
+        return measured_caches(self.runner.settings.caches)
+
+    def why_not_cold(self, benchmark: Benchmark) -> str | None:
+        """Why a benchmark that can be run is not measured cold, where it is to be; None also where warm is enough."""
+        if benchmark.name in self.sized:
+            return None if "warm" in self.caches else SIZES_ARE_WARM
+        return NOT_BUILT if benchmark.cold is None else None
+
     def is_substituted(self, dispatch: str, variant: str) -> bool:
         """Whether a variant puts a kernel in the place of a dispatch that is not the compiler's own and can be run."""
         found = self.proofs.dispatches.get((variant, dispatch))
@@ -106,9 +118,9 @@ class Subject:
         of_sizes = self.at_sizes.flag_file(call) if self.at_sizes is not None else None
         return of_sizes or self.built.flag_file(call.name)
 
-    def target(self, kind: Literal["dispatch", "model"], variant: str = "") -> Target:
+    def target(self, kind: Literal["dispatch", "model"], variant: str = "", caches: Cache = "warm") -> Target:
         """What tasks of this subject measure."""
-        return Target(self.model.id, self.index.backend, self.device.id, kind, variant, build=self.build)
+        return Target(self.model.id, self.index.backend, self.device.id, kind, variant, caches, self.build)
 
     def output(self, name: str, variant: str = "") -> Path:
         """The file that iree-benchmark-module writes."""

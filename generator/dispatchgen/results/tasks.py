@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dispatchgen.extract.schema import Call, Dispatch
+from dispatchgen.extract.schema import Benchmark, Call, Dispatch
 from dispatchgen.iree.flags import parameter_values
 from dispatchgen.results.benchmark import run_dispatches, run_model, run_sized
+from dispatchgen.results.caches import Cache
 from dispatchgen.results.scope import acting
 from dispatchgen.results.subject import Subject
 from dispatchgen.results.task import Outcome, Task
@@ -17,16 +18,8 @@ from dispatchgen.results.task import Outcome, Task
 def tasks_of(subject: Subject) -> Iterator[Task]:
     """The tasks of all that can be run; an original comes right before what replaces it."""
     for dispatch, benchmarks in subject.dispatches():
-        listed = [each.name for each in benchmarks if each.name not in subject.sized]
-        if subject.why_not(dispatch.name) is None:
-            if listed:
-                yield _dispatch(subject, dispatch, listed)
-            for each in benchmarks:
-                if each.name in subject.sized:
-                    yield _sized(subject, dispatch, each.name)
-        for variant in subject.variants:
-            if listed and subject.is_substituted(dispatch.name, variant.id):
-                yield _dispatch(subject, dispatch, listed, variant.id)
+        for caches in subject.caches:
+            yield from _of_dispatch(subject, dispatch, benchmarks, caches)
     calls = _Calls(subject)
     for call in subject.calls:
         if not call.is_run:
@@ -40,24 +33,52 @@ def tasks_of(subject: Subject) -> Iterator[Task]:
                     yield _model(calls, call, variant.id)
 
 
-def _dispatch(subject: Subject, dispatch: Dispatch, benchmarks: Sequence[str], variant: str = "") -> Task:
+def _of_dispatch(
+    subject: Subject, dispatch: Dispatch, benchmarks: Sequence[Benchmark], caches: Cache
+) -> Iterator[Task]:
+    """The tasks of a dispatch and of what replaces it."""
+    listed = [each for each in benchmarks if each.name not in subject.sized]
+    if caches == "cold":
+        listed = [each for each in listed if each.cold is not None]
+    if subject.why_not(dispatch.name) is None:
+        if listed:
+            yield _dispatch(subject, dispatch, listed, caches)
+        for each in benchmarks:
+            if each.name in subject.sized and caches == "warm":
+                yield _sized(subject, dispatch, each.name)
+    for variant in subject.variants:
+        if listed and subject.is_substituted(dispatch.name, variant.id):
+            yield _dispatch(subject, dispatch, listed, caches, variant.id)
+
+
+def _dispatch(
+    subject: Subject, dispatch: Dispatch, benchmarks: Sequence[Benchmark], caches: Cache, variant: str = ""
+) -> Task:
     """Measures benchmarks of a dispatch's module, or of its substitute's."""
-    functions = {each.name for each in dispatch.benchmarks if each.name not in subject.sized}
     module, archive = subject.built.dispatch(dispatch.name, variant or None), subject.built.archive(dispatch)
-    output = subject.output(dispatch.name, variant)
+    output = subject.output(dispatch.name if caches == "warm" else f"{dispatch.name}.cold", variant)
+    function_of = {each.name: each.name if caches == "warm" else each.cold or "" for each in benchmarks}
+    listed = [each for each in dispatch.benchmarks if each.name not in subject.sized]
+    every = {each.name for each in listed} | {each.cold for each in listed if each.cold is not None}
 
     def run(wanted: Sequence[str], batch_size: int) -> Outcome:
-        every = functions == set(wanted)
+        functions = [function_of[name] for name in wanted]
         found = run_dispatches(
-            subject.runner, module, wanted, output, every=every, archive=archive, batch_size=batch_size
+            subject.runner,
+            module,
+            functions,
+            output,
+            every=every == set(functions),
+            archive=archive,
+            batch_size=batch_size,
         )
-        return _explained(found, dispatch)
+        return _explained(_renamed(found, {function_of[name]: name for name in wanted}), dispatch)
 
     return Task(
-        id=_id(subject, "dispatch", dispatch.name, variant),
+        id=_id(subject, "dispatch", dispatch.name, variant, "cold" if caches == "cold" else ""),
         group=_group(subject, "dispatch", dispatch.name),
-        target=subject.target("dispatch", variant),
-        benchmarks=tuple(benchmarks),
+        target=subject.target("dispatch", variant, caches),
+        benchmarks=tuple(each.name for each in benchmarks),
         sha256=_sha256(subject, dispatch.name, variant),
         batch_size=subject.runner.settings.batch_size,
         settings=subject.runner.settings,
@@ -74,7 +95,7 @@ def _sized(subject: Subject, dispatch: Dispatch, benchmark: str) -> Task:
 
     def run(_: Sequence[str], batch_size: int) -> Outcome:
         found = run_sized(subject.runner, module, sized.function, sized.sizes, output, archive, batch_size)
-        return _explained(_renamed(found, sized.function, benchmark), dispatch)
+        return _explained(_renamed(found, {sized.function: benchmark}), dispatch)
 
     return Task(
         id=_id(subject, "dispatch", dispatch.name, f"sizes/{benchmark}"),
@@ -106,7 +127,7 @@ class _Calls:
         found = run_model(subject.runner, module, call.function, subject.flag_file(call), parameters, output)
         if found.hung is not None:
             self.hung[key] = f"it was not run, because {call.name} did not end in time"
-        return _renamed(found, call.function, call.name)
+        return _renamed(found, {call.function: call.name})
 
 
 def _model(calls: _Calls, call: Call, variant: str = "") -> Task:
@@ -131,8 +152,8 @@ def _group(subject: Subject, kind: str, name: str) -> str:
     return "/".join((subject.model.id, subject.index.backend, subject.device.id, kind, name))
 
 
-def _id(subject: Subject, kind: str, name: str, below: str) -> str:
-    found = f"{_group(subject, kind, name)}/{below}" if below else _group(subject, kind, name)
+def _id(subject: Subject, kind: str, name: str, *below: str) -> str:
+    found = "/".join([_group(subject, kind, name), *filter(None, below)])
     return f"{found}@{subject.build}" if subject.build else found
 
 
@@ -142,13 +163,12 @@ def _sha256(subject: Subject, dispatch: str | None, variant: str = "") -> str:
     return "" if found is None else found.sha256
 
 
-def _renamed(outcome: Outcome, function: str, benchmark: str) -> Outcome:
-    """What a process gave of one function, by the name of its row."""
-    sample, failure = outcome.samples.get(function), outcome.failures.get(function)
+def _renamed(outcome: Outcome, benchmarks: Mapping[str, str]) -> Outcome:
+    """What a process gave of some functions, by the names of their rows."""
     return replace(
         outcome,
-        samples={} if sample is None else {benchmark: sample},
-        failures={} if failure is None else {benchmark: failure},
+        samples={benchmarks[name]: sample for name, sample in outcome.samples.items() if name in benchmarks},
+        failures={benchmarks[name]: failure for name, failure in outcome.failures.items() if name in benchmarks},
     )
 
 
