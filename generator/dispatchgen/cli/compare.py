@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,9 @@ def command(
     from dispatchgen.comparison.options import Options
     from dispatchgen.results.load import load
 
+    # There are no cycles to be found among the many numbers of results, and looking takes longer than all the rest.
+    gc.disable()
+    click.get_current_context().call_on_close(gc.enable)
     options = Options(floor=floor, absolute_floor=absolute_floor, force=force)
     comparison = compare(load(base), load(new), options)
     check_and_report(comparison, conditions, every=every, json=json, markdown=markdown, junit=junit)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from dispatchgen.comparison.match import Pair, symbols_of
+from dispatchgen.comparison.match import Pair, same_sizes
 from dispatchgen.comparison.schema import CallEffect, GeometricMean, Row
 from dispatchgen.results.lean import Timing
 
@@ -52,7 +52,7 @@ def geometric_mean(rows: Iterable[Row]) -> GeometricMean | None:
 def _effect(where: tuple[str, str, str, str], call: _Call) -> CallEffect | None:
     used = call.dispatches
     # Where all was measured, sums are of all: what was fused or split has no counterpart, and counts all the same.
-    whole = all(_measured(pair) for _, pair in used) and _same_problem(used)
+    whole = bool(used) and all(_measured(pair) for _, pair in used) and _same_call(used)
     if not whole:
         used = [(row, pair) for row, pair in used if row.ratio is not None]
     base = math.fsum(_total(pair.base.timing, pair.base.count) for _, pair in used if pair.base)
@@ -80,11 +80,13 @@ def _measured(pair: Pair) -> bool:
     return all(side.timing is not None for side in (pair.base, pair.new) if side is not None)
 
 
-def _same_problem(used: Sequence[tuple[Row, Pair]]) -> bool:
+def _same_call(used: Sequence[tuple[Row, Pair]]) -> bool:
     """Whether the call is the same in both results, and all of it was to be measured."""
-    sides = [side for _, pair in used for side in (pair.base, pair.new) if side is not None]
-    problems = {symbols_of(side) for side in sides}
-    return len(problems) == 1 and not any(side.call.coverage.left_out for side in sides)
+    calls = {id(side.call): side.call for _, pair in used for side in (pair.base, pair.new) if side is not None}
+    first, *others = calls.values()
+    return not any(call.coverage.left_out for call in calls.values()) and all(
+        same_sizes(first, each) for each in others
+    )
 
 
 def _total(timing: Timing | None, count: int | None) -> float:

@@ -69,31 +69,30 @@ def judge(pairs: Sequence[Pair], missing: Missing, options: Options, *, paired: 
 
 def _test(pairs: Sequence[Pair], options: Options, *, paired: bool) -> _Tested:
     indices: list[int] = []
-    olds: list[list[float]] = []
-    news: list[list[float]] = []
+    olds: list[Sequence[float]] = []
+    news: list[Sequence[float]] = []
     shortest: list[float] = []
     same: list[bool] = []
     for index, pair in enumerate(pairs):
         if pair.base is None or pair.new is None or pair.base.timing is None or pair.new.timing is None:
             continue
         old, new = _rounds(pair.base.timing, pair.new.timing, paired=paired)
-        if min(len(old), len(new)) >= FEWEST and min(*old, *new) > 0:
+        if min(len(old), len(new)) >= FEWEST and min(old) > 0 and min(new) > 0:
             indices.append(index)
             olds.append(old)
             news.append(new)
             shortest.append(min(pair.base.timing.seconds, pair.new.timing.seconds))
             same.append(bool(same_code(pair)))
-    sides = [[[math.log(time) for time in rounds] for rounds in side] for side in (olds, news)]
     if paired:
-        logs = trimmed_means([[n - o for o, n in zip(*both, strict=True)] for both in zip(*sides, strict=True)])
+        logs = trimmed_means([[n / o for o, n in zip(*both, strict=True)] for both in zip(olds, news, strict=True)])
     else:
-        logs = difference(*map(trimmed_means, sides))
+        logs = difference(trimmed_means(olds), trimmed_means(news))
     low, high = logs.interval()
     floor = np.log1p(np.maximum(options.floor, options.absolute_floor / np.array(shortest)))
     return _Tested(indices, logs, low, high, adjusted(logs.p_values()), floor, np.array(same, dtype=np.bool_))
 
 
-def _rounds(base: Timing, new: Timing, *, paired: bool) -> tuple[list[float], list[float]]:
+def _rounds(base: Timing, new: Timing, *, paired: bool) -> tuple[Sequence[float], Sequence[float]]:
     """Time of each round that is compared."""
     if not paired:
         return base.fastest, new.fastest

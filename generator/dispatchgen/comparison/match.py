@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
-from dispatchgen.results.lean import Dispatch, Results, Row, rows
+from dispatchgen.results.lean import Call, Dispatch, Key, Results, Row, rows
 
 
 @dataclass(frozen=True)
@@ -32,51 +32,68 @@ def match(base: Results, new: Results) -> list[Pair]:
     The same kernel at the same sizes in the same call belongs together, first where it has the same name, then where it
     was renamed. Of what is left, rows with the same key do, unless they are of other problem sizes: the kernel changed.
     """
-    olds, news = list(rows(base)), list(rows(new))
-    found: dict[int, int] = {}  # index in NEW -> in BASE
-    for identity in (lambda row: (row.key, _kernel(row)), _kernel, lambda row: (row.key, _problem(row))):
-        _match_by(identity, olds, news, found)
-    taken = set(found.values())
-    pairs = [Pair(olds[found[index]] if index in found else None, row) for index, row in enumerate(news)]
-    return [*pairs, *(Pair(row, None) for index, row in enumerate(olds) if index not in taken)]
-
-
-def _match_by(
-    identity: Callable[[Row], Hashable], olds: Sequence[Row], news: Sequence[Row], found: dict[int, int]
-) -> None:
-    """Adds those of the same identity to `found`, in order where several have it."""
-    taken = set(found.values())
-    if len(found) == len(news) or len(taken) == len(olds):
-        return
-    candidates: dict[Hashable, list[int]] = defaultdict(list)
-    for index in reversed(range(len(olds))):
-        if index not in taken:
-            candidates[identity(olds[index])].append(index)
+    left = {row.key: row for row in rows(base)}
+    news = list(rows(new))
+    pairs: list[Pair | None] = [_taken(left, row, _same_kernel) for row in news]
+    for index, other in _renamed(left, [(index, row) for index, row in enumerate(news) if pairs[index] is None]):
+        pairs[index] = Pair(other, news[index])
     for index, row in enumerate(news):
-        if index not in found and (same := candidates.get(identity(row))):
-            found[index] = same.pop()
+        if pairs[index] is None:
+            pairs[index] = _taken(left, row, _same_problem)
+    told = (pair or Pair(None, row) for pair, row in zip(pairs, news, strict=True))
+    return [*told, *(Pair(row, None) for row in left.values())]
 
 
-def _kernel(row: Row) -> Hashable:
-    """What is equal for one kernel at one problem size, whatever it is called. Whole models are known by their name."""
-    if row.dispatch is None:
-        return row.key, symbols_of(row)
-    where = (*row.key[:5], *row.key[6:])
-    return where, symbols_of(row), row.dispatch.content, _sizes(row.dispatch)
+def _taken(left: dict[Key, Row], row: Row, same: Callable[[Row, Row], bool]) -> Pair | None:
+    """The pair with the row of the same key, where it is the same; its row of BASE is removed from `left`."""
+    other = left.get(row.key)
+    if other is None or not same(other, row):
+        return None
+    del left[row.key]
+    return Pair(other, row)
 
 
-def _problem(row: Row) -> Hashable:
-    """What is equal for one problem size, as far as can be told."""
-    if row.dispatch is None or row.call.function:
-        # Another compiler may pass a dispatch other operands for the same problem: they do not tell.
-        return symbols_of(row)
-    return symbols_of(row), _sizes(row.dispatch)  # no symbol gives the sizes of a profile
+def _renamed(left: dict[Key, Row], news: Iterable[tuple[int, Row]]) -> Iterator[tuple[int, Row]]:
+    """The rows of BASE, by index in NEW, that are the same kernel under another name; removed from `left`."""
+    candidates: dict[Hashable, list[Row]] = defaultdict(list)
+    for row in reversed(left.values()):
+        if row.dispatch is not None:
+            candidates[_kernel(row, row.dispatch)].append(row)
+    for index, row in news:
+        if row.dispatch is not None and (same := candidates.get(_kernel(row, row.dispatch))):
+            yield index, left.pop(same.pop().key)
 
 
-def _sizes(dispatch: Dispatch) -> Hashable:
-    return dispatch.workload, dispatch.constants, dispatch.bindings
+def _kernel(row: Row, dispatch: Dispatch) -> Hashable:
+    """What is equal for one kernel at one problem size, whatever it is called."""
+    where = row.key._replace(benchmark="")
+    symbols = (*sorted(row.call.symbols.items()), *sorted(row.call.overrides.items()))
+    return where, symbols, dispatch.content, dispatch.workload, dispatch.constants, dispatch.bindings
 
 
-def symbols_of(row: Row) -> Hashable:
-    """The sizes that the call of a row is at, as far as the manifest gives them."""
-    return tuple(sorted(row.call.symbols.items())), tuple(sorted(row.call.overrides.items()))
+def _same_kernel(base: Row, new: Row) -> bool:
+    if base.dispatch is None or new.dispatch is None or not same_sizes(base.call, new.call):
+        return False
+    return base.dispatch.content == new.dispatch.content and _same_operands(base.dispatch, new.dispatch)
+
+
+def _same_problem(base: Row, new: Row) -> bool:
+    """Whether rows of one name are at one problem size, as far as can be told, whatever their kernels are."""
+    if not same_sizes(base.call, new.call):
+        return False
+    if base.dispatch is None or new.dispatch is None:
+        return True
+    # Another compiler may pass a dispatch other operands for the same problem. But where the code is the same they tell
+    # the sizes; and so they do where these are a profile's, which no symbol gives.
+    if base.dispatch.content == new.dispatch.content or not new.call.function:
+        return _same_operands(base.dispatch, new.dispatch)
+    return True
+
+
+def _same_operands(base: Dispatch, new: Dispatch) -> bool:
+    return (base.workload, base.constants, base.bindings) == (new.workload, new.constants, new.bindings)
+
+
+def same_sizes(base: Call, new: Call) -> bool:
+    """Whether the sizes are the same that the manifest gives two calls."""
+    return base is new or (base.symbols == new.symbols and base.overrides == new.overrides)

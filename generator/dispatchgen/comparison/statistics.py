@@ -44,13 +44,13 @@ class Means:
 
 
 def trimmed_means(rows: Sequence[Sequence[float]]) -> Means:
-    """The trimmed mean of each row; rows may have different lengths, of at least two."""
+    """The trimmed means of the logarithms of each row; rows may have different lengths, of at least two."""
     found = Means(*(np.empty(len(rows)) for _ in range(3)))
     by_length: dict[int, list[int]] = defaultdict(list)
     for index, row in enumerate(rows):
         by_length[len(row)].append(index)
     for length, indices in by_length.items():
-        values = np.sort(np.array([rows[index] for index in indices], dtype=np.float64), axis=1)
+        values = np.sort(np.log(np.array([rows[index] for index in indices], dtype=np.float64)), axis=1)
         cut = int(TRIM * length)
         kept = length - 2 * cut
         winsorized = np.clip(values, values[:, [cut]], values[:, [length - cut - 1]])

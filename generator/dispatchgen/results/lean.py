@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import msgspec
 
@@ -21,12 +22,16 @@ class Timing(msgspec.Struct, frozen=True, gc=False):
     high: float | None = None
     noise: float | None = None
     rounds: tuple[int, ...] = ()
-    real: tuple[tuple[float, ...], ...] = ()
+    real: tuple[tuple[float, ...], ...] = ()  #: Given by repetition; of each round only the fastest is kept.
+
+    def __post_init__(self) -> None:
+        # All repetitions, as objects, would be half of the memory that results take.
+        msgspec.structs.force_setattr(self, "real", array("d", map(min, self.real)))
 
     @property
-    def fastest(self) -> list[float]:
+    def fastest(self) -> Sequence[float]:
         """Wall-clock time in seconds, by round: of each the fastest repetition."""
-        return [min(repetitions) for repetitions in self.real]
+        return cast(Sequence[float], self.real)
 
 
 class Compiled(msgspec.Struct, frozen=True, gc=False):

@@ -28,7 +28,9 @@ def load(path: Path) -> lean.Results:
     """
     data = _data(path)
     try:
-        return msgspec.json.decode(data, type=lean.Results)
+        results = msgspec.json.decode(data, type=lean.Results)
+        # What is not decoded yet is a view of the whole file.
+        return msgspec.structs.replace(results, environment=msgspec.Raw(bytes(results.environment)))
     except msgspec.MsgspecError as error:
         raise _no_results(path, error) from None
 
