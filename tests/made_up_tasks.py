@@ -8,8 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import made_up_results
 from dispatchgen.results.measurements import Record
-from dispatchgen.results.schema import Settings
+from dispatchgen.results.schema import (
+    CallResult,
+    Compiled,
+    Measuring,
+    Results,
+    Settings,
+    SubstitutedDispatch,
+    SubstitutionResult,
+    WholeModel,
+)
 from dispatchgen.results.task import Outcome, Sample, Target, Task
 
 SETTINGS = Settings(min_time="0.01s", repetitions=3, batch_size=1, rounds=3)
@@ -96,3 +106,76 @@ class Memory:
 
     def append(self, record: Record) -> None:
         self.appended.append(record)
+
+
+def frame_of(tasks: Iterable[Task]) -> Results:
+    """What is known before the tasks are measured: two calls, which both run all benchmarks.
+
+    The dispatch of a benchmark `<dispatch>__<n>` has its name's first part. Tasks of kind `model` name the call.
+    """
+    tasks = list(tasks)
+    calls = [_call(tasks, name) for name in ("one", "two")]
+    return made_up_results.results(calls).model_copy(update={"finished": None, "measuring": Measuring()})
+
+
+def _call(tasks: Sequence[Task], name: str) -> CallResult:
+    dispatches = [task for task in tasks if task.target.kind == "dispatch"]
+    rows = [
+        made_up_results.dispatch(benchmark, None).model_copy(
+            update={"failure": None, "count": 2, "compiled": _compiled(task), "name": benchmark.partition("__")[0]}
+        )
+        for task in dispatches
+        for benchmark in task.benchmarks
+        if not task.target.variant
+    ]
+    variants = sorted({task.target.variant for task in tasks if task.target.variant})
+    call = made_up_results.call(rows, call=name, whole_model=_whole_model(tasks, name, ""))
+    return call.model_copy(update={"substitutions": tuple(_variant(tasks, name, each) for each in variants)})
+
+
+def _variant(tasks: Sequence[Task], call: str, variant: str) -> SubstitutionResult:
+    rows = [
+        SubstitutedDispatch(
+            name=benchmark.partition("__")[0],
+            benchmark=benchmark,
+            operation=benchmark,
+            kind="source",
+            file=f"{variant}.mlir",
+            sha256="0",
+            same=None,
+            target_differences=(),
+            notes=(),
+            count=2,
+            original=None,
+            timing=None,
+            ratio=None,
+            agreement=None,
+            failure=None,
+            compiled=_compiled(task),
+        )
+        for task in tasks
+        for benchmark in sorted(task.benchmarks)
+        if task.target.variant == variant and task.target.kind == "dispatch"
+    ]
+    return SubstitutionResult(
+        name=variant,
+        id=variant,
+        members=(),
+        acting=(variant,),
+        dispatches=tuple(sorted(rows, key=lambda row: row.benchmark)),
+        whole_model=_whole_model(tasks, call, variant),
+        same=False,
+        ratio=None,
+    )
+
+
+def _whole_model(tasks: Sequence[Task], call: str, variant: str) -> WholeModel:
+    found = [task for task in tasks if task.target.kind == "model" and task.target.variant == variant]
+    whole = next((task for task in found if task.benchmarks == (call,)), None)
+    if whole is None:
+        return WholeModel(timing=None, failure="it could not be built")
+    return WholeModel(timing=None, compiled=_compiled(whole))
+
+
+def _compiled(task: Task) -> Compiled:
+    return Compiled(seconds=None, peak_bytes=None, size=1, sha256=task.sha256)

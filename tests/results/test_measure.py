@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -111,6 +111,13 @@ def test_pilots_find_the_batch_size_of_each_benchmark() -> None:
     assert all(each.batch_size == 1024 for each in _of(found, task, "small").samples)
 
 
+def test_what_fails_in_a_batch_only_says_so() -> None:
+    world = World()
+    task = world.task("t", {"b": Kernel(fails_at=1)}, batch_size="auto")
+    found, _ = _measure(world, [task])
+    assert _of(found, task, "b") == Measured(failure="in a batch of 64: it crashed")
+
+
 @given(st.floats(1e-9, 1.0), st.floats(0.0, 1e-3), st.integers(1, 5))
 def test_costs_follow_from_two_batches(kernel: float, overhead: float, power: int) -> None:
     batch = 4**power
@@ -202,7 +209,7 @@ def test_a_run_that_was_interrupted_goes_on_as_if_it_had_not_been(data: st.DataO
         st.integers(1, 4),
         st.sampled_from([None, 0.01]),
     )
-    specs = data.draw(
+    specs: list[dict[str, Any]] = data.draw(
         st.lists(
             st.fixed_dictionaries(
                 {

@@ -67,6 +67,8 @@ class Gathered:
         sample = outcome.samples.get(benchmark)
         if benchmark in outcome.failures or sample is None:
             reason = outcome.failures.get(benchmark, "the process gave no result of it")
+            if record.round is None and record.batch_size > 1:
+                reason = f"in a batch of {record.batch_size}: {reason}"
             self.failures.setdefault(key, self._after(key, reason))
         elif record.round is None:
             self.pilots.setdefault(key, {})[record.batch_size] = min(sample.real)

@@ -29,6 +29,8 @@ from dispatchgen.results.write import text_of
 
 #: Version of the format.
 JOURNAL_VERSION = 1
+#: The most differences from an interrupted run that are told.
+_SHOWN = 20
 #: How the file starts.
 MARK = b'{"journal":'
 
@@ -155,7 +157,9 @@ def resumed(path: Path, frame: Results, tasks: Sequence[Task]) -> Iterator[Journ
         kept = read(partial)
         found = list(_differences(kept, frame, [_known(task) for task in tasks]))
         if found:
-            message = "the interrupted run was one of something else" + "".join(f"\n  {each}" for each in found)
+            more = [f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+            shown = "".join(f"\n  {each}" for each in (*found[:_SHOWN], *more))
+            message = f"the interrupted run was one of something else{shown}"
             raise ResultsError(Problem(message, Place(str(partial)), "run without --resume"))
         os.ftruncate(file, kept.length)
         yield Journal(path, kept.frame, kept.records, file, kept.length)
@@ -223,11 +227,22 @@ def _differences(kept: Kept, frame: Results, tasks: Sequence[Known]) -> Iterator
     runtime, other = kept.frame.environment.software.runtime, frame.environment.software.runtime
     if runtime != other:
         yield f"runtime: {runtime or 'not told'} and {other or 'not told'}"
-    settings = {(call.model, call.backend, call.device.id): call.settings for call in kept.frame.calls}
-    for call in frame.calls:
-        was, is_now = settings.get((call.model, call.backend, call.device.id), call.settings), call.settings
-        if (was.min_time, was.repetitions, was.batch_size) != (is_now.min_time, is_now.repetitions, is_now.batch_size):
-            yield f"{call.model} on {call.backend}, {call.device.id}: it was timed with other settings"
+    settings, timed = _settings(kept.frame), _settings(frame)
+    for where in settings:
+        if where in timed and settings[where] != timed[where]:
+            yield f"{' on '.join(where[:2])}, {where[2]}: it was timed with other settings"
+
+
+def _settings(frame: Results) -> dict[tuple[str, str, str], tuple[Any, ...]]:
+    """What samples depend on, by model, backend and device."""
+    return {
+        (call.model, call.backend, call.device.id): (
+            call.settings.min_time,
+            call.settings.repetitions,
+            call.settings.batch_size,
+        )
+        for call in frame.calls
+    }
 
 
 def _new(path: Path, header: bytes) -> int:
