@@ -14,6 +14,7 @@ from dispatchgen.cli.options import host_bin_dir_option, timeout_option
 from dispatchgen.cli.progress import ConsoleObserver
 from dispatchgen.cli.run_options import (
     build_dir_option,
+    caches_option,
     checked_settings,
     json_option,
     measuring_options,
@@ -63,6 +64,7 @@ from dispatchgen.results.verdict import verdict
 @click.option("--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="Processes of the build at a time.")
 @rounds_options
 @measuring_options("benchmark", finds_batches=True)
+@caches_option
 @click.option("--resume", is_flag=True, help="Go on with a run that was interrupted.")
 @click.option(
     "--shard",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 from pydantic import ValidationError
@@ -18,7 +18,7 @@ from dispatchgen.manifest.names import show_all
 from dispatchgen.manifest.quantities import parse_duration, parse_percent
 from dispatchgen.manifest.schema import RunSection
 from dispatchgen.manifest.select import select, select_devices
-from dispatchgen.manifest.suite import Suite
+from dispatchgen.manifest.suite import Caches, Suite
 from dispatchgen.results.pin import parse as parse_pin
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -86,6 +86,16 @@ def rounds_options(command: _F) -> _F:
         help="Processors to keep benchmarks on: 0,1; none; or auto, one for devices of one thread.",
     )
     return rounds(precision(budget(pin(command))))
+
+
+def caches_option(command: _F) -> _F:
+    """`--caches C`, for `checked_settings`."""
+    option = click.option(
+        "--caches",
+        type=click.Choice(get_args(Caches)),
+        help="What dispatches find in the caches. Default: the manifest's, or warm.",
+    )
+    return option(command)
 
 
 def parsed_by(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, str | None], Any]:

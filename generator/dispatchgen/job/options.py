@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from dispatchgen.iree.tools import Tools
 from dispatchgen.lock.schema import Lock
 from dispatchgen.manifest.suite import Suite
+from dispatchgen.results.caches import check_caches
 from dispatchgen.results.pin import Pin
 from dispatchgen.results.plan import Plan
 from dispatchgen.results.run import RunOptions
@@ -26,6 +28,8 @@ class Options:
     jobs: int | None = None  #: Processes at a time. None: one per processor.
     timeout: float = 600.0  #: Seconds for each process, and for the build without progress.
     iree_host_bin_dir: Path | None = None
+    tools: Tools | None = None  #: IREE's programs. None: they are looked for.
+    keep_locks: bool = False  #: Whether the locks are taken as they are, instead of being made current.
     run_settings: Mapping[str, Any] | None = None  #: Fields of RunSettings that replace the manifest's.
     #: The only substitutions and combinations to build and run, beside their originals; none: everything.
     substitutions: Sequence[str] = ()
@@ -42,8 +46,13 @@ class Options:
         return (self.build_dir or suite.root / ".dispatchgen").absolute()
 
     def plan(self, suite: Suite, locks: Mapping[str, Lock]) -> Plan:
-        """What of a locked suite is run, and how it is timed. Raises SubstitutionError."""
+        """What of a locked suite is run, and how it is timed.
+
+        Raises ManifestError where cold benchmarks are to be run and there are none, and SubstitutionError.
+        """
         settings = dict(self.run_settings or {})
         models = tuple(replace(model, run=replace(model.run, **settings)) for model in suite.models)
+        timed = replace(suite, models=models)
+        check_caches(timed, locks)
         variants = only(all_variants(suite, locks), self.substitutions)
-        return Plan(replace(suite, models=models), locks, variants, variants_only=bool(self.substitutions))
+        return Plan(timed, locks, variants, variants_only=bool(self.substitutions))

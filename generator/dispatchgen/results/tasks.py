@@ -173,13 +173,15 @@ def _renamed(outcome: Outcome, benchmarks: Mapping[str, str]) -> Outcome:
 
 
 def _explained(outcome: Outcome, dispatch: Dispatch) -> Outcome:
-    """Where memory ran out, failures say which shape is to blame: all of a dispatch share one buffer."""
-    if len(dispatch.benchmarks) < 2:
-        return outcome
-    largest = max(dispatch.benchmarks, key=lambda benchmark: sum(benchmark.bindings))
-    note = f"\nall shapes share a buffer that is large enough for {largest.name}"
+    """Where memory ran out, failures say what is to blame: the largest shape, and copies for cold benchmarks."""
+    notes = []
+    if len(dispatch.benchmarks) > 1:
+        largest = max(dispatch.benchmarks, key=lambda benchmark: sum(benchmark.bindings))
+        notes.append(f"all shapes share a buffer that is large enough for {largest.name}")
+    if any(benchmark.cold is not None for benchmark in dispatch.benchmarks):
+        notes.append("the module also has copies for cold benchmarks: `cold_memory` in the manifest says how large")
     failures = {
-        name: f"{reason}{note}" if "failed to allocate" in reason else reason
+        name: "\n".join([reason, *notes]) if "failed to allocate" in reason else reason
         for name, reason in outcome.failures.items()
     }
     return replace(outcome, failures=failures)
