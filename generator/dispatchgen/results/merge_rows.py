@@ -136,15 +136,20 @@ def _cells(part: Part, call: CallResult) -> Iterator[tuple[Key, Cell]]:
     target = Target(call.model, call.backend, call.device.id, "dispatch")
     for row in (*call.dispatches, *call.initializers):
         yield (target, row.benchmark), Cell(part, row.timing, row.failure, row.overhead_seconds, row.compiled)
-        if row.cold is not None:
-            key = (target._replace(caches="cold"), row.benchmark)
-            yield key, Cell(part, row.cold, None, None, row.compiled)
+        yield _cold_cell(part, target, row)
     yield _whole_cell(part, target, call, call.whole_model, "")
     for variant in call.substitutions:
         for other in variant.dispatches:
             key = (target._replace(variant=variant.id), other.benchmark)
             yield key, Cell(part, other.timing, other.failure, None, other.compiled)
+            yield _cold_cell(part, key[0], other)
         yield _whole_cell(part, target, call, variant.whole_model, variant.id)
+
+
+def _cold_cell(part: Part, target: Target, row: DispatchResult | SubstitutedDispatch) -> tuple[Key, Cell]:
+    overhead = row.overhead_seconds if isinstance(row, DispatchResult) and row.timing is None else None
+    key = (target._replace(caches="cold"), row.benchmark)
+    return key, Cell(part, row.cold, row.cold_failure, overhead, row.compiled)
 
 
 def _whole_cell(part: Part, target: Target, call: CallResult, whole: WholeModel, variant: str) -> tuple[Key, Cell]:
@@ -167,11 +172,12 @@ def _call(same: Sequence[CallResult], rows: Rows) -> CallResult:
     first = same[0]
     target = Target(first.model, first.backend, first.device.id, "dispatch")
 
+    def failures(of: Target, row: DispatchResult | SubstitutedDispatch) -> dict[str, str | None]:
+        cold = rows.failure((of._replace(caches="cold"), row.benchmark))
+        return {"failure": rows.failure((of, row.benchmark)), "cold_failure": cold}
+
     def dispatches(found: Iterable[DispatchResult]) -> tuple[DispatchResult, ...]:
-        return tuple(
-            row.model_copy(update={"failure": rows.failure((target, row.benchmark)), "share": None})
-            for row in _distinct(found)
-        )
+        return tuple(row.model_copy(update={**failures(target, row), "share": None}) for row in _distinct(found))
 
     def whole_model(found: Sequence[WholeModel], variant: str = "") -> WholeModel:
         whole = next((each for each in found if not each.left_out), found[0])
@@ -182,7 +188,7 @@ def _call(same: Sequence[CallResult], rows: Rows) -> CallResult:
         variant = found[0].id
         of_variant = target._replace(variant=variant)
         substitutes = tuple(
-            row.model_copy(update={"failure": rows.failure((of_variant, row.benchmark))})
+            row.model_copy(update=failures(of_variant, row))
             for row in _distinct(row for each in found for row in each.dispatches)
         )
         whole = whole_model([each.whole_model for each in found], variant)
@@ -206,6 +212,7 @@ def _distinct(rows: Iterable[_Row]) -> list[_Row]:
     """Each row once, by name: shards have no order. One that was measured counts more than one that was not."""
     found: dict[str, _Row] = {}
     for row in rows:
-        if row.benchmark not in found or found[row.benchmark].timing is None:
+        known = found.get(row.benchmark)
+        if known is None or (known.timing is None and known.cold is None):
             found[row.benchmark] = row
     return [found[name] for name in sorted(found)]

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from dispatchgen.results.caches import Cache
 from dispatchgen.results.prepare import Prepared
 from dispatchgen.results.schema import CallResult, DispatchResult, Shard, SubstitutionResult, WholeModel
 from dispatchgen.results.task import Target, Task
@@ -65,8 +66,9 @@ class _Others:
         """A call without these rows."""
 
         def has(kind: Literal["dispatch", "model"], benchmark: str, variant: str = "") -> bool:
-            target = Target(call.model, call.backend, call.device.id, kind, variant, "warm", build)
-            return (target, benchmark) in self.rows
+            target = Target(call.model, call.backend, call.device.id, kind, variant, build=build)
+            caches: tuple[Cache, ...] = ("warm", "cold")
+            return any((target._replace(caches=each), benchmark) in self.rows for each in caches)
 
         def dispatches(rows: Iterable[DispatchResult]) -> tuple[DispatchResult, ...]:
             return tuple(row for row in rows if not has("dispatch", row.benchmark))

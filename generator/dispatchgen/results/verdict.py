@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatchgen.results.schema import Results
+from dispatchgen.results.schema import DispatchResult, Results, SubstitutedDispatch
 
 
 def verdict(results: Results, *, devices_named: bool) -> Iterator[str]:
@@ -20,7 +20,7 @@ def verdict(results: Results, *, devices_named: bool) -> Iterator[str]:
         (call.model, call.backend, call.device.id, row.name)
         for call in results.calls
         for row in (*call.dispatches, *call.initializers)
-        if row.failure is not None
+        if _is_failed(row)
     }
     if failed:
         yield f"{_number(len(failed), 'dispatch', 'dispatches')} could not be built or run"
@@ -34,7 +34,7 @@ def verdict(results: Results, *, devices_named: bool) -> Iterator[str]:
     absent = {missing.device.id for missing in results.not_run if missing.cause == "absent-device" and missing.device}
     if devices_named and absent:
         yield f"devices that were asked for are absent: {', '.join(sorted(absent))}"
-    if not any(row.timing for row in rows):
+    if not any(row.timing or row.cold for row in rows):
         whole = any(call.whole_model.timing for call in results.calls)
         yield "no dispatch was measured" if whole else "nothing was measured"
     elif results.build_failures and not (failed or models or broken or any(_substitutions(results))):
@@ -47,7 +47,7 @@ def _substitutions(results: Results) -> Iterator[str]:
     for call in results.calls:
         for result in call.substitutions:
             key = (call.model, call.backend, call.device.id, result.name)
-            if result.whole_model.failure is not None or any(row.failure is not None for row in result.dispatches):
+            if result.whole_model.failure is not None or any(map(_is_failed, result.dispatches)):
                 failed.add(key)
             if any(row.agreement is not None and not row.agreement.agrees for row in result.dispatches):
                 differing.add(key)
@@ -56,6 +56,10 @@ def _substitutions(results: Results) -> Iterator[str]:
     if differing:
         what = _number(len(differing), "substitution", "substitutions")
         yield f"outputs of {what} are not the compiler's, or could not be compared"
+
+
+def _is_failed(row: DispatchResult | SubstitutedDispatch) -> bool:
+    return row.failure is not None or row.cold_failure is not None
 
 
 def _number(count: int, one: str, more: str) -> str:
