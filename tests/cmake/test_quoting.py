@@ -129,8 +129,10 @@ def test_no_operator_of_the_shell_is_carried() -> None:
 @settings(
     max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate]
 )
-@given(texts=st.lists(_CARRIED, min_size=25, max_size=60))
-def test_flags_arrive_as_they_were(texts: list[str], recorder: Path, checkout: Path, generator: Generator) -> None:
+@given(texts=st.lists(_CARRIED, min_size=25, max_size=60), records=st.booleans())
+def test_flags_arrive_as_they_were(
+    texts: list[str], records: bool, recorder: Path, checkout: Path, generator: Generator
+) -> None:
     third = len(texts) // 3
     compile_flags = tuple(f"--x={text}" for text in texts[:third]) + tuple(texts[third : 2 * third])
     run_flags = tuple(texts[2 * third :])
@@ -141,6 +143,7 @@ def test_flags_arrive_as_they_were(texts: list[str], recorder: Path, checkout: P
         project = _project(
             Path(folder), generator, recorder, checkout, backend, parameters=tuple(f"s={t}.irpa" for t in texts[:5])
         )
+        project.definitions = {**project.definitions, "DISPATCHGEN_RECORD_STEPS": str(records)}
         project.configure()
         project.build("iree-dispatch-configure-m-host")
         (project.build_dir / "m" / "host" / "dispatches.stamp").touch()  # tests run what was extracted
@@ -162,9 +165,12 @@ def test_flags_arrive_as_they_were(texts: list[str], recorder: Path, checkout: P
 @settings(
     max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate]
 )
-@given(texts=st.lists(_HOSTILE.filter(lambda text: command_refusal(text) is None), min_size=10, max_size=30))
+@given(
+    texts=st.lists(_HOSTILE.filter(lambda text: command_refusal(text) is None), min_size=10, max_size=30),
+    records=st.booleans(),
+)
 def test_commands_of_kernels_arrive_as_they_were(
-    texts: list[str], recorder: Path, checkout: Path, generator: Generator
+    texts: list[str], records: bool, recorder: Path, checkout: Path, generator: Generator
 ) -> None:
     command = (str(recorder / "object-compiler"), *texts, "--in={source}", "-o", "{output}")
     kernel = f"my kernels/{_HOSTILE_NAME}.c"
@@ -177,6 +183,7 @@ def test_commands_of_kernels_arrive_as_they_were(
         (project.folder / "my kernels").mkdir()
         for name in (kernel, f"{kernel}.h"):
             (project.folder / name).touch()
+        project.definitions = {**project.definitions, "DISPATCHGEN_RECORD_STEPS": str(records)}
         project.configure()
         project.build("iree-dispatch-prepare-m-host-s")
         (call,) = _recorded(recorder)

@@ -5,10 +5,10 @@ A record stays as long as the product does: it is of the last time that the step
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
 
 from dispatchgen.buildtree.layout import BuildTree, Step
 
@@ -16,8 +16,7 @@ from dispatchgen.buildtree.layout import BuildTree, Step
 SUFFIX = ".step.json"
 
 
-@dataclass(frozen=True)
-class StepRecord:
+class StepRecord(BaseModel, frozen=True, strict=True):
     """What a step took."""
 
     seconds: float  #: How long its command ran.
@@ -27,9 +26,8 @@ class StepRecord:
 def read_record(product: Path) -> StepRecord | None:
     """What it took to make a file of the build tree; None: there is no record."""
     try:
-        record = json.loads((product.parent / f"{product.name}{SUFFIX}").read_bytes())
-        return StepRecord(record["seconds"], record["peak_bytes"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return StepRecord.model_validate_json((product.parent / f"{product.name}{SUFFIX}").read_bytes())
+    except (OSError, ValidationError):
         return None
 
 

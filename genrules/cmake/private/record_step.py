@@ -6,8 +6,8 @@
 
 """Runs a command, and records how long it took and the most memory that one of its processes had.
 
-Called as `python -I -S record_step.py <record> <program> <argument>...`. Where the command fails there is no record, and
-the exit code is the command's own. It imports next to nothing, since it runs once per step.
+Called as `python -I -S record_step.py <record> <program> <argument>...`. Where the command fails there is no record,
+and the exit code is the command's own. It imports next to nothing, since it runs once per step.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import time
 
 def main(record: str, command: list[str]) -> int:
     """Runs a command; returns its exit code, or what shells make of a signal."""
+    # pathlib takes longer to import than all the rest.
     if os.path.lexists(record):
         os.unlink(record)  # noqa: PTH108
     start = time.monotonic()
@@ -30,9 +31,13 @@ def main(record: str, command: list[str]) -> int:
     seconds = time.monotonic() - start
     if code == 0:
         peak = "null" if peak_bytes is None else peak_bytes
-        with open(f"{record}.new", "w", encoding="ascii") as stream:  # noqa: PTH123
-            stream.write(f'{{"seconds": {seconds:.6f}, "peak_bytes": {peak}}}\n')
-        os.replace(f"{record}.new", record)  # noqa: PTH105
+        try:
+            with open(f"{record}.new", "w", encoding="ascii") as stream:  # noqa: PTH123
+                stream.write(f'{{"seconds": {seconds:.6f}, "peak_bytes": {peak}}}\n')
+            os.replace(f"{record}.new", record)  # noqa: PTH105
+        except OSError as error:
+            print(f"cannot write {record}: {error.strerror}", file=sys.stderr)
+            return 1
     return code
 
 
