@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dispatchgen.results.proof import SAME_TEXT
-from dispatchgen.results.schema import Agreement, SubstitutedDispatch, SubstitutionResult, WholeModel
+from dispatchgen.results.schema import Agreement, SubstitutedDispatch, SubstitutionResult, Timing, WholeModel
 from dispatchgen.results.text import NOTHING, format_seconds, indented
 
 
@@ -49,18 +49,24 @@ def _rows(rows: Sequence[SubstitutedDispatch]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="underline")
     table.add_column("dispatch", overflow="fold")
     table.add_column("substitute", overflow="fold")
-    for title in ("original", "time", "ratio"):
+    is_cold = any(row.cold is not None or row.cold_failure is not None for row in rows)
+    for title in ("original", "time", "ratio", *(("cold", "cold ratio") if is_cold else ())):
         table.add_column(title, justify="right", no_wrap=True)
     if is_checked:
         table.add_column("outputs agree", no_wrap=True)
     for row in rows:
-        original = format_seconds(row.original.seconds) if row.original else NOTHING
-        time = format_seconds(row.timing.seconds) if row.timing else "same" if row.same else "failed"
-        cells = [row.benchmark, row.file, original, time, format_ratio(row.ratio)]
+        time = "same" if row.same else "failed" if row.failure else _seconds(row.timing)
+        cells = [row.benchmark, row.file, _seconds(row.original), time, format_ratio(row.ratio)]
+        if is_cold:
+            cells += [_seconds(row.cold), format_ratio(row.cold_ratio)]
         if is_checked:
             cells.append(_outputs(row.agreement))
         table.add_row(*(Text(cell) for cell in cells))
     return table
+
+
+def _seconds(timing: Timing | None) -> str:
+    return format_seconds(timing.seconds if timing else None)
 
 
 def _outputs(agreement: Agreement | None) -> str:
@@ -76,10 +82,10 @@ def _summary(result: SubstitutionResult, original: WholeModel, told: Mapping[str
         yield "replaces nothing in this call"
     elif result.same:
         yield "whole model: the compiler's own, byte for byte"
-    elif model.timing is None:
+    elif model.timing is None and not model.left_out:
         failure = model.failure or "it was not run"
         yield indented("whole model: not measured: ", told.get(failure, failure))
-    else:
+    elif model.timing is not None:
         before = f"whole model {format_seconds(original.timing.seconds)}, " if original.timing else "whole model "
         ratio = f": ratio {format_ratio(result.ratio)}" if result.ratio is not None else ""
         yield f"{before}with {result.name} {format_seconds(model.timing.seconds)}{ratio}"
@@ -88,6 +94,8 @@ def _summary(result: SubstitutionResult, original: WholeModel, told: Mapping[str
             yield f"  same {row.benchmark}: {SAME_TEXT[row.same]}"
         if row.failure is not None:
             yield indented(f"  failed {row.benchmark}: ", told.get(row.failure, row.failure))
+        if row.cold_failure is not None and row.cold_failure != row.failure:
+            yield indented(f"  failed {row.benchmark}, cold: ", told.get(row.cold_failure, row.cold_failure))
         for note in row.notes:
             yield indented(f"  note on {row.benchmark}: ", note)
         for difference in row.target_differences:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dispatchgen.results.schema import CallResult, DispatchResult, NotRun, Results
+from dispatchgen.results.estimate import FEWEST
+from dispatchgen.results.schema import CallResult, DispatchResult, NotRun, Results, Timing
 from dispatchgen.results.substitution_table import render_substitution
-from dispatchgen.results.text import NOTHING, format_seconds, indented, told_below
+from dispatchgen.results.text import NOTHING, format_half_width, format_seconds, half_width, indented, told_below
 
 _NOT_KNOWN = "?"
 #: Most contents of buffers that are told of.
@@ -24,6 +26,7 @@ def render(results: Results) -> RenderableType:
     for call in results.calls:
         parts += [_call(call, told), Text()]
     parts += [Text(line) for line in not_measured(results)]
+    parts += [Text(line) for line in _how_measured(results)]
     return Group(*parts)
 
 
@@ -49,6 +52,21 @@ def not_measured(results: Results) -> Iterator[str]:
         ]
         what = " ".join([failure.step, *filter(None, where)])
         yield indented(f"failed: {what}: ", failure.reason)
+
+
+def _how_measured(results: Results) -> Iterator[str]:
+    """How far times can be trusted."""
+    rows = [row for call in results.calls for row in (*call.dispatches, *call.initializers)]
+    timings = [timing for row in rows for timing in (row.timing, row.cold) if timing]
+    timings += [call.whole_model.timing for call in results.calls if call.whole_model.timing]
+    if not timings:
+        return
+    fewest = min(len(timing.rounds) for timing in timings)
+    if fewest < FEWEST:
+        rounds = "once" if fewest == 1 else f"in {fewest} rounds"
+        yield f"measured {rounds}: how far times differ by chance is not known, they cannot be compared (--rounds)"
+    for text in results.environment.uncontrolled:
+        yield f"not controlled: {text}"
 
 
 def _not_run(missing: NotRun, told: Mapping[str, str]) -> str:
@@ -83,28 +101,74 @@ def _rows(rows: Sequence[DispatchResult], share_title: str | None) -> Table:
     table = Table(box=None, pad_edge=False, header_style="underline")
     table.add_column("dispatch", overflow="fold")
     table.add_column("operation", overflow="fold")
-    for title in ("count", "time", "time x count", *([share_title] if share_title else [])):
-        table.add_column(title, justify="right", no_wrap=True)
+    columns = [column for column in _columns(share_title, is_warm=any(map(_is_warm, rows))) if column.is_shown(rows)]
+    for column in columns:
+        table.add_column(column.title, justify="right", no_wrap=True)
     for row in rows:
-        time = format_seconds(row.timing.seconds) if row.timing else "failed"
-        cells = [
-            row.benchmark,
-            row.operation,
-            _NOT_KNOWN if row.count is None else str(row.count),
-            time,
-            format_seconds(row.total_seconds),
-        ]
-        if share_title:
-            cells.append(format_share(row.share))
+        cells = [row.benchmark, row.operation, *(column.cell(row) for column in columns)]
         table.add_row(*(Text(cell) for cell in cells))
     return table
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of numbers."""
+
+    title: str
+    cell: Callable[[DispatchResult], str]
+    has: Callable[[DispatchResult], bool] = lambda _: True  #: Whether a row has something to show in it.
+
+    def is_shown(self, rows: Sequence[DispatchResult]) -> bool:
+        """Whether any of the rows has something to show."""
+        return any(map(self.has, rows))
+
+
+def _columns(share_title: str | None, *, is_warm: bool) -> Iterator[_Column]:
+    yield _Column("count", lambda row: _NOT_KNOWN if row.count is None else str(row.count))
+    cold = _Column("cold", lambda row: _time(row.cold, row.cold_failure), _is_cold)
+    yield _Column("time", lambda row: _time(row.timing, row.failure)) if is_warm else cold
+    yield _Column("known to", lambda row: format_half_width(_main(row)), lambda row: _half_width(row) is not None)
+    yield _Column("noise", lambda row: format_share(_noise(row)), lambda row: _noise(row) is not None)
+    if is_warm:
+        yield cold
+    yield _Column("time x count", lambda row: format_seconds(row.total_seconds))
+    if share_title:
+        yield _Column(share_title, lambda row: format_share(row.share))
+
+
+def _time(timing: Timing | None, failure: str | None) -> str:
+    return "failed" if failure is not None else format_seconds(timing.seconds if timing else None)
+
+
+def _is_cold(row: DispatchResult) -> bool:
+    """Whether a row was to be measured cold."""
+    return row.cold is not None or row.cold_failure is not None
+
+
+def _is_warm(row: DispatchResult) -> bool:
+    return row.timing is not None or row.failure is not None or not _is_cold(row)
+
+
+def _main(row: DispatchResult) -> Timing | None:
+    """The time that a row is known by."""
+    return row.timing if _is_warm(row) else row.cold
+
+
+def _half_width(row: DispatchResult) -> float | None:
+    timing = _main(row)
+    return half_width(timing) if timing else None
+
+
+def _noise(row: DispatchResult) -> float | None:
+    timing = _main(row)
+    return timing.noise if timing else None
 
 
 def _summary(call: CallResult, told: Mapping[str, str]) -> Iterator[str]:
     """The sum against the whole model, the coverage, and each dispatch that was not measured with its reason."""
     timing = call.whole_model.timing
     if timing is None:
-        if call.function:
+        if call.function and not call.whole_model.left_out:
             failure = call.whole_model.failure or "it was not run"
             yield indented("whole model: not measured: ", told.get(failure, failure))
         if call.sum_seconds is not None:
@@ -136,6 +200,14 @@ def _summary(call: CallResult, told: Mapping[str, str]) -> Iterator[str]:
     for row in (*call.dispatches, *call.initializers):
         if row.failure is not None:
             yield indented(f"  failed {row.benchmark} ({row.export}): ", told.get(row.failure, row.failure))
+        if row.cold_failure is not None and row.cold_failure != row.failure:
+            reason = told.get(row.cold_failure, row.cold_failure)
+            yield indented(f"  failed {row.benchmark} ({row.export}), cold: ", reason)
+    warm_only = (
+        [row.benchmark for row in call.dispatches if not _is_cold(row)] if call.settings.caches == "both" else []
+    )
+    if warm_only:
+        yield f"  warm only, by functions that take sizes: {', '.join(warm_only)}"
 
 
 def _data(call: CallResult) -> Iterator[str]:

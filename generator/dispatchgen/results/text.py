@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
-from dispatchgen.results.schema import Results
+from dispatchgen.results.schema import Results, Timing
 
 #: What stands for a number that there is not.
 NOTHING = "-"
@@ -20,6 +21,19 @@ def format_seconds(seconds: float | None) -> str:
     value = seconds / scale
     digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
     return f"{value:.{digits}f} {unit}"
+
+
+def half_width(timing: Timing) -> float | None:
+    """Half of the confidence interval, relative to the time; None: there were too few rounds."""
+    if timing.low is None or timing.high is None or timing.low <= 0:
+        return None
+    return math.log(timing.high / timing.low) / 2
+
+
+def format_half_width(timing: Timing | None) -> str:
+    """How well a time is known, in percent."""
+    half = None if timing is None else half_width(timing)
+    return NOTHING if half is None else f"±{half * 100:.1f} %"
 
 
 def told_below(results: Results) -> Mapping[str, str]:
