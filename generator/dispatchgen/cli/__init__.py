@@ -27,6 +27,7 @@ _COMMANDS = {
     "compare": "Compare two results: what became faster or slower, as far as that can be told.",
     "baseline": "Keep results in the repository, to compare others with.",
     "report": "Write results as a page that opens offline, and as Markdown.",
+    "nightly": "Check, build, measure, compare with the baseline and report: a preset in one command.",
     "sweep": "Measure dispatches at many sizes without recompiling, and draw curves.",
     "dump": "Write dispatches to files, to start editing kernels from.",
     "kernel-template": "Write a kernel in C or GLSL to start from.",

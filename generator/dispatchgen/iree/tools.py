@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,7 +64,13 @@ def find_tools(host_bin_dir: Path | None = None) -> Tools:
     Raises:
       ToolError: programs are missing (each is named, with the places), or the compiler is older than MINIMUM_VERSION.
     """
-    paths = find_programs(("iree-compile", "iree-benchmark-module", "iree-run-module"), host_bin_dir)
+    return tools_at({}, host_bin_dir)
+
+
+def tools_at(named: Mapping[str, Path], host_bin_dir: Path | None = None) -> Tools:
+    """These programs, by name; what is not among them is found as `find_tools` does, and raises what that raises."""
+    wanted = [name for name in ("iree-compile", "iree-benchmark-module", "iree-run-module") if name not in named]
+    paths = {name: path.absolute() for name, path in named.items()} | find_programs(wanted, host_bin_dir)
     compiler = _compiler_tools(paths["iree-compile"])
     return Tools(
         **vars(compiler),

@@ -14,7 +14,7 @@ from dispatchgen.buildtree.programs import BuildPrograms, find_build_programs
 from dispatchgen.buildtree.state import state_after, variant_outputs
 from dispatchgen.errors import DispatchgenError, Problem
 from dispatchgen.iree.tools import Tools, explicit_folder, find_tools, other_build_note
-from dispatchgen.job.made import Made
+from dispatchgen.job.made import Made, read_locks
 from dispatchgen.job.options import Options
 from dispatchgen.lock.make import raise_all
 from dispatchgen.lock.schema import Lock
@@ -44,10 +44,16 @@ class Locked:
 
 
 def lock(whole: Suite, selected: Suite, tools: Tools, options: Options, observer: Observer) -> Locked:
-    """Makes the locks of the selected models current. Raises DispatchgenError where none of them can be."""
+    """Makes the locks of the selected models current, or takes them as they are.
+
+    Raises DispatchgenError where none of them can be made, or one that is to be taken cannot be read.
+    """
     note = other_build_note(tools.compiler_version, tools.bindings_version)
     if note is not None:
         observer.say(f"note: {note}")
+    if options.keep_locks:
+        kept = read_locks(selected)
+        return Locked(with_calls(selected, kept), kept, {})
     locks, unlocked = _lock(whole, selected, tools, options, observer)
     # The locks are current: what the manifest says of drift is for other builds.
     models = (replace(model, drift="error") for model in selected.models if model.id in locks)
@@ -70,7 +76,7 @@ def find_all_programs(options: Options) -> tuple[Tools, BuildPrograms]:
     errors: list[DispatchgenError] = []
     tools = programs = None
     try:
-        tools = find_tools(options.iree_host_bin_dir)
+        tools = options.tools or find_tools(options.iree_host_bin_dir)
     except DispatchgenError as error:
         errors.append(error)
     try:

@@ -10,11 +10,11 @@ from pathlib import Path
 from dispatchgen.buildtree.build import check_paths
 from dispatchgen.buildtree.exclusive import exclusive
 from dispatchgen.buildtree.layout import BuildTree
-from dispatchgen.buildtree.state import BuildState
 from dispatchgen.errors import DispatchgenError, Problem
 from dispatchgen.iree.tools import Tools, find_tools, program_version
 from dispatchgen.job.build import find_all_programs, lock, make
-from dispatchgen.job.made import Made, binary_dir, check_locks, keep_record, read_locks, read_record
+from dispatchgen.job.made import Made, check_locks, keep_record, read_locks, read_record
+from dispatchgen.job.opened import open_build, settle_drift
 from dispatchgen.job.options import RESULTS, Options
 from dispatchgen.lock.make import raise_all
 from dispatchgen.manifest.suite import Suite
@@ -56,29 +56,23 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
     check_build_folder(folder)
     selected = narrow(selected, options.substitutions)
     if options.built is not None:
-        tools = find_tools(options.iree_host_bin_dir)
+        tools = options.tools or find_tools(options.iree_host_bin_dir)
+        made = settle_drift(open_build(selected, options.built, options), observer)
         with exclusive(folder):
-            return _measure(_opened(selected, options.built, options), tools, folder, options, observer)
+            return _measure(made, tools, folder, options, observer)
     tools, programs = find_all_programs(options)
     locked = lock(whole, selected, tools, options, observer)
     try:
         check_paths(folder, whole.root.absolute())
         with exclusive(folder):
             made = make(locked, programs, folder, options, observer)
+            made = settle_drift(made, observer) if options.keep_locks else made
             keep_record(folder, made, _environment(made, tools, options).software)
             outcome = _measure(made, tools, folder, options, observer)
     except DispatchgenError as error:
         raise_all([*([DispatchgenError(*locked.problems)] if locked.problems else []), error])
         raise
     return replace(outcome, problems=locked.problems)
-
-
-def _opened(selected: Suite, folder: Path, options: Options) -> Made:
-    """A build as it is, of the locks as they are. Raises LockError, and OutputError where it is of others."""
-    locks = read_locks(selected)
-    suite, tree = with_calls(selected, locks), BuildTree(binary_dir(folder.absolute(), selected))
-    check_locks(suite, locks, tree, BuildState())
-    return Made(options.plan(suite, locks), tree, BuildState())
 
 
 def _kept(selected: Suite, folder: Path, options: Options) -> Made:

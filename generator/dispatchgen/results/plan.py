@@ -44,6 +44,8 @@ class Plan:
     variants_only: bool = False
     #: Calls at sizes that the locks do not list, by model id and backend id.
     at_sizes: Mapping[tuple[str, str], AtSizes] = field(default_factory=dict)
+    #: Names of the only dispatches to run of a model on a backend, by their ids; those of others: all.
+    named: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
     def calls(self, model: Model, backend: str) -> list[Call]:
         """The calls of a model on a backend that are run."""
@@ -63,7 +65,7 @@ class Plan:
     def only(self, model: str, backend: str) -> frozenset[str] | None:
         """Names of the dispatches that are run; None: all of them."""
         if not self.variants_only:
-            return None
+            return self.named.get((model, backend))
         return frozenset(name for variant in self.variants_of(model, backend) for name in variant.dispatches)
 
 

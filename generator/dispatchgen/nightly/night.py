@@ -1,0 +1,127 @@
+"""The steps of a night. The entry of the package."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dispatchgen.baseline.find import MissingBaselineError
+from dispatchgen.baseline.job import FAIL_ON, check
+from dispatchgen.comparison.conditions import Condition
+from dispatchgen.comparison.schema import Comparison
+from dispatchgen.comparison.text import counted
+from dispatchgen.errors import DispatchgenError, Problem
+from dispatchgen.files import write_if_changed
+from dispatchgen.job import Options, run_job
+from dispatchgen.manifest.suite import Preset, Suite
+from dispatchgen.nightly import locks
+from dispatchgen.nightly.outputs import Outputs
+from dispatchgen.observer import Observer
+from dispatchgen.results.load import load, load_full
+from dispatchgen.results.merge import merge
+from dispatchgen.results.schema import Results
+from dispatchgen.results.verdict import verdict
+from dispatchgen.results.write import text_of
+
+#: A night without a preset: everything, against nothing.
+ALL = Preset("all", "all")
+
+
+@dataclass(frozen=True)
+class Night:
+    """What is to be done."""
+
+    whole: Suite  #: All of the manifest.
+    selected: Suite  #: What the preset selects.
+    preset: Preset
+    outputs: Outputs
+    conditions: Sequence[Condition] = FAIL_ON  #: What of the comparison with the baseline is a failure.
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What became of it."""
+
+    summary: str  #: One line.
+    comparison: Comparison | None  #: With the baseline; None: it has none, or none that can be used.
+    problems: Sequence[Problem]  #: What makes the night a failure.
+
+
+def measure(night: Night, options: Options, observer: Observer, renew: str | None = None) -> list[Problem]:
+    """Checks the locks, builds unless `options` name a build, and measures. What an earlier night left goes first.
+
+    Args:
+      options: How; the result file and what the preset says are filled in here.
+      renew: The command that renews the locks, for messages.
+
+    Returns:
+      What is wrong with models that could not be locked; the rest is measured.
+
+    Raises:
+      CheckFailed: a lock is stale. Nothing was built or measured.
+      DispatchgenError: as `run_job`.
+    """
+    night.outputs.prepare()
+    locks.check(night.whole, night.selected.models, renew)
+    options = replace(
+        options,
+        file=night.outputs.results,
+        run_settings={**night.preset.run, **(options.run_settings or {})},
+        measuring=replace(options.measuring, budget=options.measuring.budget or night.preset.budget),
+    )
+    return [*run_job(night.whole, night.selected, options, observer).problems]
+
+
+def take(night: Night, files: Sequence[Path]) -> list[Problem]:
+    """Takes results that were measured elsewhere, as parts of one night. Returns a problem for each that is missing.
+
+    Raises ResultsError where they cannot be read, or are not of one night.
+    """
+    night.outputs.forget()
+    merged = merge([(str(file), load_full(file)) for file in files])
+    if [file.resolve() for file in files] != [night.outputs.results.resolve()]:
+        write_if_changed(night.outputs.results, text_of(merged.results))
+    return [
+        Problem(f"the results of shard {shard.index}/{shard.count} are missing", hint="--results with each of them")
+        for shard in merged.missing
+    ]
+
+
+def judge(night: Night) -> Judged:
+    """Compares the results with the baseline of the preset, and writes comparison and report. Raises DispatchgenError.
+
+    What a shard measured is not compared: it lacks rows of the baseline.
+    """
+    results = load(night.outputs.results)
+    full = load_full(night.outputs.results)
+    problems = [Problem(text) for text in verdict(full, devices_named=False)]
+    comparison = None
+    if night.preset.baseline is not None and full.measuring.shard is None:
+        try:
+            checked = check(night.whole, night.preset.baseline, results, night.conditions)
+            comparison = checked.comparison
+            problems += checked.failures
+        except MissingBaselineError as error:
+            problems += [replace(problem, hint=_save(night)) for problem in error.problems]
+        except DispatchgenError as error:  # the report is worth something all the same
+            problems += error.problems
+    night.outputs.write(results, comparison, night.conditions)
+    return Judged(_summary(night, full, comparison), comparison, problems)
+
+
+def _summary(night: Night, results: Results, comparison: Comparison | None) -> str:
+    """What came out, in a line."""
+    measured = sum(call.coverage.measured for call in results.calls)
+    dispatches = sum(call.coverage.dispatches for call in results.calls)
+    parts = [f"{measured} of {dispatches} dispatches measured"]
+    if comparison is not None:
+        parts.append(f"against the baseline {night.preset.baseline}: {counted(comparison)}")
+    return "; ".join([*parts, str(night.outputs.report)])
+
+
+def _save(night: Night) -> str:
+    """The command that makes the results the baseline that is missing."""
+    command = ["dispatchgen", "baseline", "save", str(night.preset.baseline), str(night.outputs.results)]
+    return shlex.join([*command, "--manifest", str(night.whole.manifest)])
