@@ -14,14 +14,14 @@ _MANIFEST = f"""\
 models:
   m:
     source: models/m.mlir
-    run: {{min_time: 1x}}
+    run: {{rounds: 1, repetitions: 1, batch_size: 1, min_time: 1x}}
     inputs: [{{type: 4x8xf32, data: {{file: data/x.npy}}}}, 8x16xf32, 16x24xf32]
     data: {{bindings: {{{FIRST}: {{1: {{file: data/w.npy}}}}}}}}
     substitutions:
       edited: {{dispatch: {FIRST}, source: edited.mlir}}
   profiled:
     source: models/profiled.mlir
-    run: {{min_time: 1x}}
+    run: {{rounds: 1, repetitions: 1, batch_size: 1, min_time: 1x}}
     shapes: {{from: profiled.json}}
     data: {{default: recorded}}
 """

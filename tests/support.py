@@ -29,6 +29,9 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 #: of a whole test (`faulthandler_timeout` in pyproject.toml), which ends the process that runs the tests.
 TIMEOUT = 300.0
 
+#: Options of `dispatchgen run` that run each benchmark once.
+ONCE = ("--rounds", "1", "--repetitions", "1", "--batch-size", "1", "--min-time", "1x")
+
 
 @dataclass(frozen=True)
 class IreeTools:

@@ -90,7 +90,7 @@ def test_every_dispatch_is_measured(
         shutil.rmtree(sample_copy / "locks")  # another compiler may form other dispatches
     fault = _WHOLE_MODEL_FAILS.get((sample, iree_tools.version))
     options = _on_this_machine() if sample == "substitution" else []
-    done = run_cli("run", "--min-time", "1x", "--json", "results.json", *options, cwd=sample_copy)
+    done = run_cli("run", *support.ONCE, "--json", "results.json", *options, cwd=sample_copy)
     assert done.code == (1 if fault else 0), done.stderr
     results = json.loads((sample_copy / "results.json").read_text())
     if sample == "substitution":

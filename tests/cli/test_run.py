@@ -27,7 +27,7 @@ backends:
     local_backend: llvm-cpu
     compile_flags: [--iree-llvmcpu-target-cpu=generic]
     devices: {DEVICES}
-run: {min_time: 1x}
+run: {rounds: 1, repetitions: 1, batch_size: 1, min_time: 1x}
 models:
   mlp:
     source: mlp.mlir

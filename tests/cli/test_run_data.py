@@ -31,7 +31,7 @@ models:
     source: table.mlir
     inputs: ["2xi64=P Q", Wx8xf32]
     shapes: [{P: 0, Q: 1, W: 10}, {P: 2, Q: 3, W: 12}]
-run: {min_time: 1x}
+run: {rounds: 1, repetitions: 1, batch_size: 1, min_time: 1x}
 """
 _UNFIT = "zeros (the data fit listed shapes only)"
 _HELD = ["input 1: random f32 from -2 to 2, seed 3", "input 0: random positions from 0 to 999, seed 0", "zeros"]

@@ -22,7 +22,7 @@ backends:
     local_backend: llvm-cpu
     compile_flags: [--iree-llvmcpu-target-cpu=generic]
     devices: [local-sync]
-run: {min_time: 1x}
+run: {rounds: 1, repetitions: 1, batch_size: 1, min_time: 1x}
 models:
   mlp: {source: mlp.mlir, inputs: [Bx64xf32, 64x128xf32, 128x32xf32], shapes: {B: [2, 9]}}
   ctrl: {source: ctrl.mlir, inputs: [Px64xf32, Qx64xf32, index=N], shapes: {P: 130, Q: 7, N: 3}}

@@ -41,7 +41,7 @@ models:
       both: [right, negative]
       broken: [no entry, same]
   other: {{source: mlp.mlir, inputs: [4x64xf32, 64x128xf32, 128x32xf32]}}
-run: {{min_time: 1x}}
+run: {{rounds: 1, repetitions: 1, batch_size: 1, min_time: 1x}}
 """
 _KERNEL = """\
 #include <stddef.h>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import subprocess
@@ -16,12 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import support
-from dispatchgen.manifest.suite import Device, RunSettings
+from dispatchgen.manifest.suite import Device
 from dispatchgen.results.benchmark import Runner, filter_of, run_dispatches, run_model
+from dispatchgen.results.schema import Settings
 
 from .conftest import Modules
 
-ONCE = RunSettings(min_time="1x")
+ONCE = Settings(min_time="1x", repetitions=1, batch_size=1)
 
 
 @pytest.fixture
@@ -33,36 +35,36 @@ def test_a_dispatch_is_timed(runner: Runner, modules: Modules, tmp_path: Path) -
     output = tmp_path / "new" / "folder" / "x.json"
     outcome = run_dispatches(runner, modules.dispatch, [modules.dispatch_function], output, every=True)
     assert outcome.failures == {}
-    assert 0 < outcome.timings[modules.dispatch_function].seconds < 1
+    (seconds,) = outcome.samples[modules.dispatch_function].real
+    assert 0 < seconds < 1
     assert outcome.host is not None
     assert output.is_file()
 
 
 def test_times_are_per_dispatch_whatever_the_batch(runner: Runner, modules: Modules, tmp_path: Path) -> None:
-    """The library divides by iterations: one call with a batch of 50 counts as 50 of them."""
-    batched = replace(runner, settings=RunSettings(min_time="1x", repetitions=2, batch_size=50))
-    outcome = run_dispatches(batched, modules.dispatch, [modules.dispatch_function], tmp_path / "x.json", every=True)
-    timing = outcome.timings[modules.dispatch_function]
-    assert timing.iterations == 50
-    assert len(timing.repetitions) == 2
+    """The library divides by iterations, of which a batch of 50 is 50; it is one call all the same."""
+    twice = replace(runner, settings=Settings(min_time="1x", repetitions=2, batch_size=1))
+    functions, output = [modules.dispatch_function], tmp_path / "x.json"
+    outcome = run_dispatches(twice, modules.dispatch, functions, output, every=True, batch_size=50)
+    sample = outcome.samples[modules.dispatch_function]
+    assert sample.iterations == 1
+    assert (len(sample.real), len(sample.cpu)) == (2, 2)
+    assert json.loads(output.read_text())["benchmarks"][0]["iterations"] == 50
 
 
-def test_a_whole_model_is_timed_with_its_inputs_and_never_batched(
-    runner: Runner, modules: Modules, tmp_path: Path
-) -> None:
-    batched = replace(runner, settings=RunSettings(min_time="1x", batch_size=1000))
-    outcome = run_model(batched, modules.model, "double", modules.flag_file, [], tmp_path / "x.json")
+def test_a_whole_model_is_timed_with_its_inputs(runner: Runner, modules: Modules, tmp_path: Path) -> None:
+    outcome = run_model(runner, modules.model, "double", modules.flag_file, [], tmp_path / "x.json")
     assert outcome.failures == {}
-    assert outcome.timings["double"].iterations == 1
+    assert outcome.samples["double"].iterations == 1
 
 
 def test_a_filter_selects_exactly_the_named_functions(runner: Runner, modules: Modules, tmp_path: Path) -> None:
     for name in modules.names:
         outcome = run_dispatches(runner, modules.functions, [name], tmp_path / "x.json", every=False)
-        assert list(outcome.timings) == [name]
+        assert list(outcome.samples) == [name]
         assert (tmp_path / "x.json").read_text().count('"run_name"') == 1
     outcome = run_dispatches(runner, modules.functions, modules.names[1:3], tmp_path / "x.json", every=False)
-    assert set(outcome.timings) == set(modules.names[1:3])
+    assert set(outcome.samples) == set(modules.names[1:3])
     assert (tmp_path / "x.json").read_text().count('"run_name"') == 2
 
 
@@ -79,7 +81,7 @@ def test_a_filter_matches_its_own_name_and_no_other(name: str, other: str) -> No
 def test_one_failing_function_does_not_take_the_others_along(runner: Runner, modules: Modules, tmp_path: Path) -> None:
     functions = [modules.failing, *modules.names]
     outcome = run_dispatches(runner, modules.functions, functions, tmp_path / "x.json", every=True)
-    assert set(outcome.timings) == set(modules.names)
+    assert set(outcome.samples) == set(modules.names)
     assert list(outcome.failures) == [modules.failing]
     assert outcome.failures[modules.failing].endswith("never (FAILED_PRECONDITION)")  # IREE 3.12 aborts before
 
@@ -88,7 +90,7 @@ def test_garbage_is_a_failure_with_the_runtimes_reason(runner: Runner, tmp_path:
     garbage = tmp_path / "garbage.vmfb"
     garbage.write_bytes(b"\xffnot a module" * 40)
     outcome = run_dispatches(runner, garbage, ["f", "g"], tmp_path / "x.json", every=True)
-    assert outcome.timings == {}
+    assert outcome.samples == {}
     assert set(outcome.failures) == {"f", "g"}
     assert "INVALID_ARGUMENT" in outcome.failures["f"]
     assert outcome.absent is None
@@ -106,7 +108,7 @@ def test_an_absent_device_is_told_from_a_failure(runner: Runner, modules: Module
     absent = replace(runner, device=Device("absent", uri))
     outcome = run_dispatches(absent, modules.dispatch, ["f", "g"], tmp_path / "x.json", every=True)
     assert outcome.absent
-    assert outcome.timings == {}
+    assert outcome.samples == {}
     assert run_model(absent, modules.model, "double", modules.flag_file, [], tmp_path / "x.json").absent
 
 
@@ -120,7 +122,7 @@ def test_a_name_that_matches_nothing_is_a_failure(runner: Runner, modules: Modul
 def test_a_function_that_the_module_lacks_is_a_failure(runner: Runner, modules: Modules, tmp_path: Path) -> None:
     functions = ["nothing", modules.dispatch_function]
     outcome = run_dispatches(runner, modules.dispatch, functions, tmp_path / "x.json", every=True)
-    assert list(outcome.timings) == [modules.dispatch_function]
+    assert list(outcome.samples) == [modules.dispatch_function]
     assert "ran nothing" in outcome.failures["nothing"]
 
 
@@ -151,7 +153,7 @@ def test_what_had_ended_before_a_hang_is_kept(runner: Runner, modules: Modules, 
     """The rest is tried once more: all together may just be slow."""
     hanging = replace(runner, timeout=2.0)
     outcome = run_dispatches(hanging, modules.hanging, ["a", "hangs", "b"], tmp_path / "x.json", every=True)
-    assert list(outcome.timings) == ["a"]
+    assert list(outcome.samples) == ["a"]
     left = "it was not run, because hangs did not end in time"
     assert outcome.failures == {"hangs": "iree-benchmark-module did not end within 2 s and was killed", "b": left}
     assert outcome.hung == left
@@ -167,9 +169,11 @@ def test_a_call_that_does_not_end_is_named(runner: Runner, modules: Modules, tmp
 def test_ctrl_c_leaves_no_process(modules: Modules, tmp_path: Path, iree_tools: support.IreeTools) -> None:
     code = f"""
 from pathlib import Path
-from dispatchgen.manifest.suite import Device, RunSettings
+from dispatchgen.manifest.suite import Device
 from dispatchgen.results.benchmark import Runner, run_dispatches
-runner = Runner(Path({str(iree_tools.benchmark_module)!r}), Device("sync", "local-sync"), RunSettings(min_time="600s"))
+from dispatchgen.results.schema import Settings
+settings = Settings(min_time="600s", repetitions=1, batch_size=1)
+runner = Runner(Path({str(iree_tools.benchmark_module)!r}), Device("sync", "local-sync"), settings)
 run_dispatches(runner, Path({str(modules.dispatch)!r}), ["f"], Path({str(tmp_path)!r}, "x.json"), every=True)
 """
     with support.started([sys.executable, "-c", code], stderr=subprocess.DEVNULL) as process:

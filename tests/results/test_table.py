@@ -7,6 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
+import made_up_results
 from dispatchgen.results import table
 from dispatchgen.results.schema import (
     BuildFailure,
@@ -22,22 +23,13 @@ from dispatchgen.results.table import format_share
 from dispatchgen.results.text import format_seconds
 from dispatchgen.results.verdict import verdict
 
-from .test_assemble import CALL, dispatch, result
+from .made_up_subject import CALL, dispatch, result
 
 DEVICE = DeviceUsed(id="sync", uri="local-sync", run_flags=())
 
 
 def results(*calls: CallResult, not_run: tuple[NotRun, ...] = (), failures: tuple[BuildFailure, ...] = ()) -> Results:
-    return Results(
-        dispatchgen="0",
-        compiler="3.13",
-        runtime=None,
-        started="2026-01-01T00:00:00+00:00",
-        host=None,
-        calls=calls,
-        not_run=not_run,
-        build_failures=failures,
-    )
+    return made_up_results.results(calls).model_copy(update={"not_run": not_run, "build_failures": failures})
 
 
 def printed(data: Results) -> str:
@@ -114,10 +106,17 @@ def test_why_a_step_of_the_build_failed_is_told_once() -> None:
     whole = WholeModel(timing=None, failure=failure)
     substitutions = (
         SubstitutionResult(
-            name="s", members=(), acting=("s",), dispatches=(row,), whole_model=whole, same=False, ratio=None
+            name="s", id="s", members=(), acting=("s",), dispatches=(row,), whole_model=whole, same=False, ratio=None
         ),
         SubstitutionResult(
-            name="both", members=("s",), acting=("s",), dispatches=(), whole_model=whole, same=False, ratio=None
+            name="both",
+            id="both",
+            members=("s",),
+            acting=("s",),
+            dispatches=(),
+            whole_model=whole,
+            same=False,
+            ratio=None,
         ),
     )
     call = result((dispatch("a", x={"B2": 1}),), {"a__x": 1.0}).model_copy(update={"substitutions": substitutions})

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from support import RunCli
+from support import ONCE, RunCli
 
 _KERNEL = """\
 #include <stddef.h>
@@ -74,7 +74,7 @@ def test_the_printed_commands_run_one_benchmark(manifest: Path, run_cli: RunCli,
 def test_the_commands_make_what_the_build_makes(manifest: Path, run_cli: RunCli, tmp_path: Path) -> None:
     root = manifest.parent
     add_substitutions(manifest, by_hand=write_kernel(root))
-    ran = run_cli("run", "--model", "product", "--backend", "cpu", "--min-time", "1x", cwd=root)
+    ran = run_cli("run", "--model", "product", "--backend", "cpu", *ONCE, cwd=root)
     assert ran.code == 0, ran.stderr
     arguments = ["repro", "product", "--dispatch", "elementwise_D_f32", "--device", "local-sync"]
     for options in ([], ["--substitution", "by_hand"]):

@@ -97,16 +97,18 @@ def run_checks(frame: Results, checks: Sequence[Check], on_start: Callable[[int,
             checked = each.run()
             found |= {(each.target, name): agreement for name, agreement in checked.agreements.items()}
             absent |= {device} if checked.is_absent else set()
-    return frame.model_copy(update={"calls": tuple(_with_agreements(call, found) for call in frame.calls)})
+    return frame.model_copy(update={"calls": tuple(with_agreements(call, found) for call in frame.calls)})
 
 
-def _with_agreements(call: CallResult, found: Mapping[tuple[Target, str], Agreement]) -> CallResult:
-    def with_agreements(result: SubstitutionResult) -> SubstitutionResult:
+def with_agreements(call: CallResult, found: Mapping[tuple[Target, str], Agreement]) -> CallResult:
+    """A call with how outputs compare, by the substitute and the benchmark's name."""
+
+    def of_substitution(result: SubstitutionResult) -> SubstitutionResult:
         target = Target(call.model, call.backend, call.device.id, "dispatch", result.id)
         rows = tuple(
             row.model_copy(update={"agreement": found.get((target, row.benchmark))}) for row in result.dispatches
         )
         return result.model_copy(update={"dispatches": rows})
 
-    substitutions = tuple(with_agreements(result) for result in call.substitutions)
+    substitutions = tuple(of_substitution(result) for result in call.substitutions)
     return call.model_copy(update={"substitutions": substitutions})

@@ -42,7 +42,7 @@ def estimate(rounds: Sequence[float]) -> Estimate:
     if min(rounds) <= 0:
         return Estimate(sorted(rounds)[len(rounds) // 2])
     if len(rounds) < FEWEST:
-        return Estimate(math.exp(sum(map(math.log, rounds)) / len(rounds)))
+        return Estimate(math.prod(rounds) ** (1 / len(rounds)))
     import numpy as np
     from scipy import stats
 

@@ -1,60 +1,17 @@
-"""Counts, shares, sums and coverage, from a lock and what was timed."""
+"""Counts, shares, sums and coverage, from the frame of a call and what was measured."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-
 import pytest
 
-from dispatchgen.extract.schema import INITIALIZER, BackendDispatches, Benchmark, Call, Dispatch, Skipped
-from dispatchgen.results.assemble import Measured, benchmarks_of, call_result
-from dispatchgen.results.schema import CallResult, DeviceUsed, Settings, Timing, WholeModel
+from dispatchgen.extract.schema import INITIALIZER, Skipped
+from dispatchgen.results.fill import fill
+from dispatchgen.results.measurements import Measurements
+from dispatchgen.selection.select import Target
+from dispatchgen.selection.variants import Variant
+from made_up_results import results
 
-CALL = Call(name="B2", function="main", shape="B2", symbols={"B": 2}, inputs=("2x4xf32",))
-
-
-def timing(seconds: float) -> Timing:
-    return Timing(seconds=seconds, cpu_seconds=seconds, repetitions=(seconds,), iterations=1)
-
-
-def dispatch(name: str, **counts: Mapping[str, int | None]) -> Dispatch:
-    """A dispatch with a benchmark `<name>__<suffix>` for each keyword, with these counts per call."""
-    return Dispatch(
-        name=name,
-        operation=f"{name}_f32",
-        executable=f"main_{name}",
-        variant="cpu",
-        export=f"main_{name}_f32",
-        content="0" * 64,
-        written=(True,),
-        benchmarks=tuple(
-            Benchmark(name=f"{name}__{suffix}", workload=(2,), constants=(), bindings=(32,), counts=dict(of_calls))
-            for suffix, of_calls in counts.items()
-        ),
-    )
-
-
-def result(
-    dispatches: tuple[Dispatch, ...],
-    timings: Mapping[str, float],
-    *,
-    failures: Mapping[str, str] | None = None,
-    model: float | None = 10.0,
-    skipped: tuple[Skipped, ...] = (),
-    uncounted: tuple[Skipped, ...] = (),
-    only: Collection[str] | None = None,
-    call: Call = CALL,
-) -> CallResult:
-    return call_result(
-        model="m",
-        device=DeviceUsed(id="sync", uri="local-sync", run_flags=()),
-        settings=Settings(min_time=None, repetitions=1, batch_size=1),
-        lock=BackendDispatches(backend="cpu", dispatches=dispatches, skipped=skipped, uncounted=uncounted),
-        call=call,
-        measured=Measured({name: timing(seconds) for name, seconds in timings.items()}, failures or {}),
-        whole_model=WholeModel(timing=None if model is None else timing(model), failure=None if model else "crashed"),
-        only=only,
-    )
+from .made_up_subject import CALL, call_frame, dispatch, filled, measurements, result, subject, timing
 
 
 def test_the_sum_is_of_time_times_count_of_this_call_alone() -> None:
@@ -153,6 +110,52 @@ def test_nothing_measured_has_no_sum() -> None:
     assert call.sum_by_model is None
 
 
-def test_benchmarks_of_the_calls_and_of_loading_are_run() -> None:
-    one = dispatch("a", x={"B2": 1}, y={"B7": 1}, z={INITIALIZER: 1})
-    assert [benchmark.name for benchmark in benchmarks_of(one, ["B7"])] == ["a__y", "a__z"]
+def test_a_row_that_cannot_be_measured_keeps_its_failure() -> None:
+    made = subject((dispatch("a", x={"B2": 1}),), failures={"a": "compile: no", None: "compile: never"})
+    call = filled(made, {})
+    assert [row.failure for row in call.dispatches] == ["compile: no"]
+    assert (call.whole_model.timing, call.whole_model.failure) == (None, "compile: never")
+    assert (call.coverage.measured, call.coverage.failed) == (0, 1)
+
+
+def test_rows_that_were_taken_out_are_left_out() -> None:
+    """As a shard does; what is left has no sum."""
+    frame = call_frame(subject((dispatch("a", x={"B2": 1}), dispatch("b", x={"B2": 1}))), CALL)
+    part = frame.model_copy(update={"dispatches": frame.dispatches[:1]})
+    (call,) = fill(results([part]), measurements({("dispatch", "", "a__x"): 2.0, ("model", "", "B2"): 4.0})).calls
+    assert call.coverage.model_dump() == {"dispatches": 2, "measured": 1, "skipped": 0, "failed": 0, "left_out": 1}
+    assert (call.sum_seconds, call.sum_by_model) == (None, None)
+    assert [row.share for row in call.dispatches] == [0.5]
+
+
+def test_only_what_is_asked_for_is_in_the_frame() -> None:
+    dispatches = (dispatch("a", x={"B2": 1}), dispatch("b", x={INITIALIZER: 2}), dispatch("c", x={"B2": 1}))
+    variant = Variant("s", "s", tuple(Target(each, "object", "k.o") for each in dispatches[:2]))
+    made = subject(dispatches, variants=(variant,), only_variants=True)
+    call = filled(made, {("dispatch", "", "a__x"): 4.0, ("dispatch", "", "b__x"): 1.0})
+    assert ([row.name for row in call.dispatches], [row.name for row in call.initializers]) == (["a"], ["b"])
+    assert call.coverage.model_dump() == {"dispatches": 2, "measured": 1, "skipped": 0, "failed": 0, "left_out": 1}
+    assert call.sum_seconds is None
+
+
+def test_what_is_on_an_absent_device_is_not_run() -> None:
+    dispatches = (dispatch("a", x={"B2": 1}),)
+    frame = results([call_frame(subject(dispatches), CALL)])
+    found = fill(frame, Measurements(absent={("cpu", "sync"): "no driver"}))
+    assert found.calls == ()
+    (missing,) = found.not_run
+    assert (missing.model, missing.backend, missing.cause, missing.reason) == ("m", "cpu", "absent-device", "no driver")
+    assert missing.device is not None
+    assert missing.device.id == "sync"
+
+
+def test_times_of_another_build_are_not_taken() -> None:
+    frame = results([call_frame(subject((dispatch("a", x={"B2": 1}),)), CALL)])
+    other = {(target._replace(build="beside"), name): found for (target, name), found in _ONE.measured.items()}
+    (call,) = fill(frame, Measurements(other)).calls
+    assert call.dispatches[0].failure == "it was not run"
+    (call,) = fill(frame, Measurements({**other, **_ONE.measured}), build="beside").calls
+    assert call.dispatches[0].timing == timing(3.0)
+
+
+_ONE = measurements({("dispatch", "", "a__x"): 3.0})
