@@ -81,6 +81,12 @@ class Dispatch(Data):
         default=None, description="Why there are places that dispatch it with sizes that no such function computes."
     )
 
+    @property
+    def functions(self) -> list[str]:
+        """The benchmark functions of its module: warm ones, then cold ones."""
+        cold = [benchmark.cold for benchmark in self.benchmarks if benchmark.cold is not None]
+        return [*(benchmark.name for benchmark in self.benchmarks), *cold]
+
     def covered(self, call: str) -> int:
         """How often it runs in a call with the sizes that have a benchmark, as far as that is known."""
         return sum(benchmark.counts.get(call) or 0 for benchmark in self.benchmarks)

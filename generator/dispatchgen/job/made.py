@@ -113,7 +113,7 @@ def check_locks(suite: Suite, locks: Mapping[str, Lock], tree: BuildTree, state:
 
 
 def _names(found: BackendDispatches) -> dict[str, set[str]]:
-    return {each.name: {benchmark.name for benchmark in each.benchmarks} for each in found.dispatches}
+    return {each.name: set(each.functions) for each in found.dispatches}
 
 
 def binary_dir(folder: Path, suite: Suite) -> Path:

@@ -84,7 +84,7 @@ def repro(
 
 def _functions(dispatch: Dispatch, benchmark: str | None) -> list[str] | None:
     """The benchmarks to run; None: all."""
-    names = [each.name for each in dispatch.benchmarks]
+    names = dispatch.functions
     if benchmark is not None and benchmark not in names:
         message = f"dispatch {show(dispatch.name)} has no benchmark {show(benchmark)}"
         raise ManifestError(Problem(message, hint=did_you_mean(benchmark, names)))
