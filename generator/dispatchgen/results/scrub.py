@@ -18,10 +18,12 @@ from pydantic import BaseModel
 
 from dispatchgen.results.schema import Timing
 
-#: Names that tell nothing of a person or a host, and that texts have as words.
-_COMMON = frozenset({"root", "user", "admin", "runner", "build", "builder", "test", "nobody", "localhost", "host"})
-#: Shorter names are parts of any text.
-_SHORTEST_NAME = 3
+#: Names that tell nothing of a person or a host, and that messages have as words.
+_COMMON = frozenset(
+    {"root", "user", "admin", "runner", "build", "builder", "test", "nobody", "localhost", "host", "vm"}
+)
+#: Shorter names are words of any text.
+_SHORTEST_NAME = 2
 #: Fields with text for people; nothing is looked up by them.
 _TEXTS = frozenset({"reason", "failure", "note", "notes", "run_flags", "uri", "uncontrolled", "target_differences"})
 #: The start of an absolute path, of POSIX or Windows, up to its last part.
