@@ -71,7 +71,10 @@ def _test_suite(**attributes):
 def _glob(include, allow_empty):
     return [name for name in include if name == "BUILD.bazel"]
 
-native = struct(existing_rule = existing_rule, filegroup = _filegroup, glob = _glob, test_suite = _test_suite)
+def _package_name():
+    return "suites/mlp"
+
+native = struct(existing_rule = existing_rule, filegroup = _filegroup, glob = _glob, package_name = _package_name, test_suite = _test_suite)
 """
 _NAMES = ["DefaultInfo", "Label", "attr", "config", "depset", "native", "provider", "rule", "testing"]
 _LOAD_BAZEL = f'load("bazel", {json.dumps(_NAMES)[1:-1]})\n'

@@ -76,10 +76,11 @@ def test_presets_that_are_measured_as_a_whole(package: Package) -> None:
     setup = {"manifest": "benchmarks.yaml", "models": {"mlp": ["mlp_cpu"]}, "presets": presets}
     package.call(SETUP, name="all", **setup, nightly=["fast", "night"], baselines=["night=main"])
     package.call(SUITE, **WHOLE)
-    tests = ["all-preset-fast.nightly", "all-preset-night.nightly"]
+    tests, saved = ["all-preset-fast.nightly", "all-preset-night.nightly"], "all-preset-night.baseline_save"
     assert package.of_kind("iree_dispatch_nightly_test") == tests
     assert package.of_kind("iree_dispatch_baseline") == [
         "all-preset-night.baseline_check",
+        "all-preset-night.baseline_save",
         "all-preset-night.baseline_update",
     ]
     attributes = package.targets[tests[1]].attributes
@@ -89,6 +90,7 @@ def test_presets_that_are_measured_as_a_whole(package: Package) -> None:
         [":mlp_cpu.built"],
     )
     assert attributes["extracts"] == [":mlp_cpu.dispatches"]
+    assert (attributes["update"], attributes["save"]) == ("//suites/mlp:all.update", f"//suites/mlp:{saved}")
     tags = {"manual", "exclusive", "external", "no-cache", "no-remote", "test-type=nightly", "nightly=night"}
     assert package.tags(tests[1]) == tags
     assert package.targets["mlp_cpu.built"].attributes["srcs"] == [":mlp_cpu", ":mlp_cpu.dispatches"]

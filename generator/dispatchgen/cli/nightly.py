@@ -84,6 +84,7 @@ def _tool_options(command: _F) -> _F:
 @host_bin_dir_option
 @_tool_options
 @click.option("--renew", metavar="COMMAND", help="What renews the locks, for messages.")
+@click.option("--save", metavar="COMMAND", help="What saves the baseline, for messages.")
 def command(
     manifest: Path,
     preset: str | None,
@@ -91,6 +92,8 @@ def command(
     baseline: str | None,
     conditions: tuple[Condition, ...],
     results: tuple[Path, ...],
+    renew: str | None,
+    save: str | None,
     **measuring: Any,
 ) -> None:
     """Check the locks, build, measure, compare with the baseline and report: one preset, one exit code.
@@ -106,12 +109,11 @@ def command(
     # A CI system that cancels a job sends SIGTERM: to be handled as Ctrl-C is, so that no process is left behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     night = _night(manifest, preset, output, baseline, conditions)
-    renew = measuring.pop("renew")
     if results:
         problems = take(night, results)
     else:
         problems = measure(night, _options(night, **measuring), ConsoleObserver(Console(stderr=True)), renew)
-    judged = judge(night)
+    judged = judge(night, save)
     _print(judged)
     problems += judged.problems
     if problems:

@@ -89,10 +89,13 @@ def take(night: Night, files: Sequence[Path]) -> list[Problem]:
     ]
 
 
-def judge(night: Night) -> Judged:
+def judge(night: Night, save: str | None = None) -> Judged:
     """Compares the results with the baseline of the preset, and writes comparison and report. Raises DispatchgenError.
 
     What a shard measured is not compared: it lacks rows of the baseline.
+
+    Args:
+      save: The command that saves the baseline, for messages; None: that of the command line.
     """
     results = load(night.outputs.results)
     full = load_full(night.outputs.results)
@@ -104,7 +107,7 @@ def judge(night: Night) -> Judged:
             comparison = checked.comparison
             problems += checked.failures
         except MissingBaselineError as error:
-            problems += [replace(problem, hint=_save(night)) for problem in error.problems]
+            problems += [replace(problem, hint=save or _save(night)) for problem in error.problems]
         except DispatchgenError as error:  # the report is worth something all the same
             problems += error.problems
     night.outputs.write(results, comparison, night.conditions)

@@ -89,7 +89,7 @@ filegroup(
             "python/**/lib-dynload/_tkinter*",
             "python/**/lib-dynload/readline*",
             "python/**/lib-dynload/xx*",
-            # Large, and nothing of them is imported.
+            # Large, and no action imports anything of them.
             "site-packages/numpy/distutils/**",
             "site-packages/numpy/f2py/**",
             # What no action and no `.update` runs.
@@ -142,6 +142,7 @@ filegroup(
             "site-packages/dispatchgen/nightly/**",
             "site-packages/dispatchgen/report/**",
             "site-packages/dispatchgen/results/**",
+            "site-packages/numpy/f2py/**/*.py",
         ],
         allow_empty = True,
         exclude = [

@@ -26,7 +26,8 @@ def _nightly_test_impl(ctx):
 
     # `<package>/<model>/<backend>/dispatches/index.json`
     built = "/".join(extracts[0].index.short_path.split("/")[:-4]) or "."
-    command += [built, "--preset", ctx.attr.preset, "--renew", "bazel run " + _name(ctx.attr.update.label)]
+    command += [built, "--preset", ctx.attr.preset, "--renew", "bazel run " + ctx.attr.update]
+    command += ["--save", "bazel run " + ctx.attr.save] if ctx.attr.save else []
     command += ["--iree-compile", tools.compile.executable.short_path]
     command += ["--iree-benchmark-module", tools.benchmark.short_path]
     command += ["--iree-run-module", tools.run.short_path]
@@ -100,8 +101,11 @@ being answered from a cache: see iree_dispatch_benchmark_setup().
             doc = "The sources and the lock files of all models of the manifest.",
             allow_files = True,
         ),
-        update = attr.label(
-            doc = "The iree_dispatch_update target that renews the lock files, for messages.",
+        save = attr.string(
+            doc = "The target that saves the baseline, for messages. Not a label: that target needs this one.",
+        ),
+        update = attr.string(
+            doc = "The target that renews the lock files, for messages.",
             mandatory = True,
         ),
     ),
@@ -110,7 +114,7 @@ being answered from a cache: see iree_dispatch_benchmark_setup().
 
 iree_dispatch_baseline = rule(
     implementation = _baseline_impl,
-    doc = """Compares what a preset's test measured last with its baseline, or renews the baseline in the source tree: `bazel run`.
+    doc = """Compares what a preset's test measured last with its baseline, or keeps it in the source tree: `bazel run`.
 
 Without arguments it takes `results.json` of the outputs of the test, else the files that it is given.
 """,
@@ -123,7 +127,7 @@ Without arguments it takes `results.json` of the outputs of the test, else the f
         command = attr.string(
             doc = "What is done.",
             mandatory = True,
-            values = ["check", "update"],
+            values = ["check", "save", "update"],
         ),
         nightly = attr.label(
             doc = "The iree_dispatch_nightly_test target.",

@@ -11,9 +11,9 @@
 #   nightly.sh measure DISPATCHGEN MANIFEST (FILE PATH)... -- BUILT OPTIONS...
 #     A test: measures what is built in the folder BUILT, with copies of these files at their paths in the source tree. Results
 #     are left in the undeclared outputs.
-#   nightly.sh check|update DISPATCHGEN MANIFEST TEST OUTPUTS PRESET BASELINE [RESULT...]
-#     `bazel run`: compares results with the baseline in the source tree, or renews it. Without RESULT, those that TEST left in
-#     OUTPUTS below bazel-testlogs.
+#   nightly.sh check|save|update DISPATCHGEN MANIFEST TEST OUTPUTS PRESET BASELINE [RESULT...]
+#     `bazel run`: compares results with the baseline in the source tree, or keeps them there. Without RESULT, those that TEST
+#     left in OUTPUTS below bazel-testlogs.
 set -eu
 mode=$1
 dispatchgen=$PWD/$2
@@ -67,5 +67,5 @@ if [ "$mode" = check ]; then
   done
   "$dispatchgen" nightly "$manifest" --preset "$preset" "$@"
 else
-  "$dispatchgen" baseline update "$baseline" "$@" --manifest "$manifest"
+  "$dispatchgen" baseline "$mode" "$baseline" "$@" --manifest "$manifest"
 fi

@@ -41,7 +41,8 @@ def iree_dispatch_benchmark_setup(
 
       NAME-preset-<preset>.nightly          test: measures it, compares it with its baseline and reports
       NAME-preset-<preset>.baseline_check   to be run: compares what was measured last with the baseline
-      NAME-preset-<preset>.baseline_update  to be run: renews the baseline from it, in the source tree
+      NAME-preset-<preset>.baseline_save    to be run: makes it the baseline, in the source tree
+      NAME-preset-<preset>.baseline_update  to be run: takes into the baseline what is new or faster
 
     Args:
       name: Prefix of the names, `iree-dispatch-benchmarks`.
@@ -123,11 +124,12 @@ def _create_nightly(name, manifest, suites, preset, attributes):
         preset = preset.id,
         sources = [":%s.sources" % suite for suite in suites],
         tags = ["manual", "test-type=nightly", "nightly=" + preset.id] + TIMED_TAGS,
-        update = ":%s.update" % name,
+        save = _label(target + ".baseline_save") if preset.baseline else "",
+        update = _label(name + ".update"),
         **attributes
     )
     if preset.baseline:
-        for command in ["check", "update"]:
+        for command in ["check", "save", "update"]:
             iree_dispatch_baseline(
                 name = "%s.baseline_%s" % (target, command),
                 baseline = preset.baseline,
@@ -138,3 +140,7 @@ def _create_nightly(name, manifest, suites, preset, attributes):
                 tags = ["manual"],
                 **attributes
             )
+
+def _label(name):
+    """How the command line names a target of the package."""
+    return "//%s:%s" % (native.package_name(), name)

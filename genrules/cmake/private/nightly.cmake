@@ -9,7 +9,8 @@
 # Targets, none of them in ALL, of a preset:
 #   iree-dispatch-benchmarks-preset-<preset>-nightly          builds it, and does all of that
 #   iree-dispatch-benchmarks-preset-<preset>-baseline-check   compares what was measured last with the baseline
-#   iree-dispatch-benchmarks-preset-<preset>-baseline-update  renews the baseline from it, in the source tree
+#   iree-dispatch-benchmarks-preset-<preset>-baseline-save    makes it the baseline, in the source tree
+#   iree-dispatch-benchmarks-preset-<preset>-baseline-update  takes into the baseline what is new or faster
 # Tests, labelled `nightly=<preset>`:
 #   iree-dispatch-benchmarks/preset/<preset>/nightly    as the target, of what is built   test-type=nightly
 #   iree-dispatch-benchmarks/preset/<preset>/baseline   as `-baseline-check`              test-type=baseline
@@ -77,9 +78,11 @@ function(_iree_dispatch_nightly PRESET)
   _iree_dispatch_values_of("${PRESET}" _RULE_BASELINES _BASELINE)
   if(NOT "${_BASELINE}" STREQUAL "")
     _iree_dispatch_nightly_target("-baseline-check" "Comparing preset ${PRESET} with the baseline ${_BASELINE}" ${_CHECK})
-    _iree_dispatch_nightly_target("-baseline-update" "Renewing the baseline ${_BASELINE}"
-      "${_PYTHON}" -m dispatchgen baseline update "${_BASELINE}" "${_OUTPUT}/results.json" --manifest "${_MANIFEST}"
-    )
+    foreach(_COMMAND IN ITEMS save update)
+      _iree_dispatch_nightly_target("-baseline-${_COMMAND}" "Writing the baseline ${_BASELINE}"
+        "${_PYTHON}" -m dispatchgen baseline "${_COMMAND}" "${_BASELINE}" "${_OUTPUT}/results.json" --manifest "${_MANIFEST}"
+      )
+    endforeach()
   endif()
 
   _iree_dispatch_package(_PACKAGE)
