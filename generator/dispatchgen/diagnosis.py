@@ -1,4 +1,6 @@
-"""What `dispatchgen doctor` finds out: which tools there are, whether they fit together, which devices answer."""
+"""What `dispatchgen doctor` finds out: which tools there are, whether they fit together, which devices answer, and what
+of this machine changes times without being controlled.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,10 @@ class Finding:
 
 def diagnose(host_bin_dir: Path | None = None) -> Iterator[Finding]:
     """Looks at everything that the main job needs, and yields what it finds. Raises nothing that a user can cause."""
+    from dispatchgen.results.uncontrolled import disturbances, start_watch
+
     folder = explicit_folder(host_bin_dir)
+    watch = start_watch()
     yield Finding(
         "dispatchgen", Verdict.OK, f"{__version__}, Python {_python()}", version=__version__, path=sys.executable
     )
@@ -69,6 +74,9 @@ def diagnose(host_bin_dir: Path | None = None) -> Iterator[Finding]:
     yield _onnx()
     if benchmark.path is not None:
         yield from _devices(Path(benchmark.path))
+    yield from _machine()
+    for sentence in disturbances(watch):
+        yield _uncontrolled(sentence)
 
 
 def _python() -> str:
@@ -151,6 +159,24 @@ def _devices(iree_benchmark_module: Path) -> Iterator[Finding]:
             yield Finding(subject, Verdict.WARNING, process.how_it_ended(result.returncode))
         else:
             yield Finding(subject, Verdict.NOTE, messages.status_message(result.stderr + result.stdout) or "no device")
+
+
+def _machine() -> Iterator[Finding]:
+    """This machine, as results tell of it, and what of it changes times."""
+    from dispatchgen.results.environment import read_machine, slug
+    from dispatchgen.results.uncontrolled import uncontrolled
+
+    machine = read_machine(None, [])
+    parts = [machine.cpu.model, f"{machine.cpu.cores} processors", machine.virtual_machine, machine.container]
+    yield Finding("machine", Verdict.OK, f"{', '.join(filter(None, parts))}; its baselines: {slug(machine)}.json")
+    for sentence in uncontrolled(machine, pinned=None):
+        yield _uncontrolled(sentence)
+
+
+def _uncontrolled(sentence: str) -> Finding:
+    """What is not controlled; its topic is in front of a colon."""
+    topic, _, text = sentence.partition(": ")
+    return Finding(topic, Verdict.NOTE, text)
 
 
 def _error(subject: str, problem: Problem) -> Finding:

@@ -18,7 +18,8 @@ _COLORS = {Verdict.OK: "green", Verdict.NOTE: "cyan", Verdict.WARNING: "yellow",
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @host_bin_dir_option
 def command(as_json: bool, iree_host_bin_dir: Path | None) -> None:
-    """Say which tools were found, where, in which versions, and which devices answer.
+    """Say which tools were found, where, in which versions, which devices
+    answer, and what of this machine changes times without being controlled.
 
     The exit code is 1 when something is missing without which `dispatchgen run` cannot work.
     """
