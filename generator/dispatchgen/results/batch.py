@@ -1,6 +1,8 @@
 """How many runs of a dispatch a call of its benchmark function makes.
 
-A call costs something itself, on the host: T(b) = overhead + b x kernel. Pilots of two batch sizes tell both.
+A call costs something itself, on the host: T(b) = overhead + b x kernel. Pilots of two batch sizes tell both. The batch
+is the largest that fits into the time of a call, whatever the overhead: that is a small difference of two noisy times,
+and two runs that chose by it would choose differently, and measure different shares of overhead.
 """
 
 from __future__ import annotations
@@ -9,12 +11,10 @@ from dataclasses import dataclass
 
 #: The largest batch.
 LARGEST = 1024
-#: The batch of the second pilot, where a call of it is not too long.
-TRIAL = 64
-#: What of a run's time may be overhead.
-OVERHEAD = 0.01
-#: Batches are powers of it: two runs of one suite shall choose the same.
-BASE = 4
+#: The largest of the second pilot.
+_TRIAL = 64
+#: Batches are powers of it.
+_BASE = 4
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def trial(alone: float, longest_call: float) -> int:
       alone: Time of one run in a batch of 1, in seconds.
       longest_call: How long a call may take, in seconds.
     """
-    return _fitting(alone, longest_call, TRIAL)
+    return _fitting(alone, longest_call, _TRIAL)
 
 
 def cost(alone: float, batch: int, batched: float) -> Cost:
@@ -47,18 +47,14 @@ def cost(alone: float, batch: int, batched: float) -> Cost:
     return Cost(overhead, max(0.0, alone - overhead))
 
 
-def best(cost: Cost, longest_call: float) -> int:
-    """The smallest batch that makes the overhead small, or the largest that fits into a call."""
-    batch = 1
-    largest = _fitting(cost.kernel, longest_call, LARGEST)
-    while batch < largest and cost.overhead / batch > OVERHEAD * cost.kernel:
-        batch *= BASE
-    return batch
+def best(kernel: float, longest_call: float) -> int:
+    """The batch that a kernel is measured in; times are in seconds."""
+    return _fitting(kernel, longest_call, LARGEST)
 
 
 def _fitting(run: float, longest_call: float, most: int) -> int:
     """The largest batch, `most` at most, whose call is not too long."""
     batch = 1
-    while batch < most and batch * BASE * run <= longest_call:
-        batch *= BASE
+    while batch < most and batch * _BASE * run <= longest_call:
+        batch *= _BASE
     return batch

@@ -2,12 +2,14 @@
 
 Noise of a machine has one side: other work makes a run slower, nothing makes it faster. So the fastest repetition of a
 round stands for the round, and rounds that were disturbed as a whole are trimmed: the middle half of the rounds counts,
-in logarithms, since noise is a factor. The interval is that of Yuen's t-test (scipy's `ttest_ind` with `trim`).
+in logarithms, since noise is a factor. The interval is that of Yuen's t-test: what scipy's `ttest_ind` has with `trim`,
+computed here from the winsorized variance since scipy takes a hundred times as long for a single row.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +18,8 @@ TRIM = 0.25
 #: Fewest rounds that an interval is made of.
 FEWEST = 3
 CONFIDENCE = 0.95
+#: Median absolute deviation of a normal distribution with a standard deviation of 1.
+_NORMAL_DEVIATION = statistics.NormalDist().inv_cdf(0.75)
 
 
 @dataclass(frozen=True)
@@ -39,19 +43,28 @@ def estimate(rounds: Sequence[float]) -> Estimate:
     Args:
       rounds: Time of each, in seconds, at least one; times of 0 have no logarithm, and no interval.
     """
-    if min(rounds) <= 0:
-        return Estimate(sorted(rounds)[len(rounds) // 2])
-    if len(rounds) < FEWEST:
-        return Estimate(math.prod(rounds) ** (1 / len(rounds)))
-    import numpy as np
-    from scipy import stats
+    seconds = middle(rounds)
+    if min(rounds) <= 0 or len(rounds) < FEWEST:
+        return Estimate(seconds)
+    from scipy.special import stdtrit
 
-    logs = np.log(np.asarray(rounds, dtype=np.float64))
-    middle = float(stats.trim_mean(logs, TRIM))
-    noise = float(stats.median_abs_deviation(logs, scale="normal"))
-    if np.ptp(logs) == 0:  # the clock is coarser than the noise
-        return Estimate(math.exp(middle), math.exp(middle), math.exp(middle), 0.0)
-    # Against zeros, which have no variance, it is the test of one sample.
-    found = stats.ttest_ind(logs, np.zeros_like(logs), equal_var=False, trim=TRIM)
-    low, high = found.confidence_interval(CONFIDENCE)
-    return Estimate(math.exp(middle), math.exp(low), math.exp(high), noise)
+    logs = sorted(map(math.log, rounds))
+    cut = int(TRIM * len(logs))
+    kept = len(logs) - 2 * cut
+    winsorized = [logs[cut]] * cut + logs[cut : len(logs) - cut] + [logs[-cut - 1]] * cut
+    error = math.sqrt(statistics.variance(winsorized) * (len(logs) - 1) / (kept * (kept - 1)))
+    half = float(stdtrit(kept - 1, (1 + CONFIDENCE) / 2)) * error
+    center = statistics.median(logs)
+    noise = statistics.median(abs(each - center) for each in logs) / _NORMAL_DEVIATION
+    return Estimate(seconds, seconds * math.exp(-half), seconds * math.exp(half), noise)
+
+
+def middle(rounds: Sequence[float]) -> float:
+    """The time alone, in seconds."""
+    if min(rounds) <= 0:
+        return sorted(rounds)[len(rounds) // 2]
+    if len(rounds) < FEWEST:
+        return math.prod(rounds) ** (1 / len(rounds))
+    cut = int(TRIM * len(rounds))
+    kept = sorted(map(math.log, rounds))[cut : len(rounds) - cut]
+    return math.exp(math.fsum(kept) / len(kept))

@@ -147,8 +147,6 @@ class _Filler:
         """A whole model with its time."""
         if whole.left_out:
             return whole
-        if whole.left_out:
-            return whole
         timing, failure = _time(whole.failure, self.measured("model", self.call.call, variant))
         return whole.model_copy(update={"timing": timing, "failure": failure})
 

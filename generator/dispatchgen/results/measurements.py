@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from dispatchgen.results.estimate import estimate
+from dispatchgen.results.estimate import estimate, middle
 from dispatchgen.results.schema import Host, Timing
 from dispatchgen.results.task import Outcome, Sample, Target
 
@@ -72,7 +72,7 @@ def timing_of(measured: Measured) -> Timing | None:
     found = estimate(measured.fastest)
     return Timing(
         seconds=found.seconds,
-        cpu_seconds=estimate([min(each.cpu) for each in samples]).seconds,
+        cpu_seconds=middle([min(each.cpu) for each in samples]),
         low=found.low,
         high=found.high,
         noise=found.noise,

@@ -96,9 +96,9 @@ class Rows:
                 if cell.timing is not None:
                     samples += _samples(cell.timing, before, cell.part.later)
                     before += cell.part.results.measuring.rounds
-            if samples:
-                overheads = [cell.overhead for cell in cells if cell.overhead is not None]
-                found[key] = Measured(tuple(samples), self.failure(key), overheads[0] if overheads else None)
+            overhead = next((cell.overhead for cell in cells if cell.overhead is not None), None)
+            if samples or overhead is not None:
+                found[key] = Measured(tuple(samples), self.failure(key), overhead)
         return found
 
 
@@ -135,14 +135,11 @@ def _identity(call: CallResult) -> tuple[str, str, str, str]:
 def _cells(part: Part, call: CallResult) -> Iterator[tuple[Key, Cell]]:
     target = Target(call.model, call.backend, call.device.id, "dispatch")
     for row in (*call.dispatches, *call.initializers):
-        yield (target, row.benchmark), Cell(part, row.timing, row.failure, row.overhead_seconds, row.compiled)
-        yield _cold_cell(part, target, row)
+        yield from _row_cells(part, target, row, row.overhead_seconds)
     yield _whole_cell(part, target, call, call.whole_model, "")
     for variant in call.substitutions:
         for other in variant.dispatches:
-            key = (target._replace(variant=variant.id), other.benchmark)
-            yield key, Cell(part, other.timing, other.failure, None, other.compiled)
-            yield _cold_cell(part, key[0], other)
+            yield from _row_cells(part, target._replace(variant=variant.id), other, None)
         yield _whole_cell(part, target, call, variant.whole_model, variant.id)
 
 
@@ -150,6 +147,17 @@ def _cold_cell(part: Part, target: Target, row: DispatchResult | SubstitutedDisp
     overhead = row.overhead_seconds if isinstance(row, DispatchResult) and row.timing is None else None
     key = (target._replace(caches="cold"), row.benchmark)
     return key, Cell(part, row.cold, row.cold_failure, overhead, row.compiled)
+
+
+def _row_cells(
+    part: Part, target: Target, row: DispatchResult | SubstitutedDispatch, overhead: float | None
+) -> Iterator[tuple[Key, Cell]]:
+    """What is there of a row with warm caches, and with cold ones."""
+    if row.timing is not None or row.failure is not None:
+        yield (target, row.benchmark), Cell(part, row.timing, row.failure, overhead, row.compiled)
+    if row.cold is not None or row.cold_failure is not None:
+        cold = target._replace(caches="cold")
+        yield (cold, row.benchmark), Cell(part, row.cold, row.cold_failure, overhead, row.compiled)
 
 
 def _whole_cell(part: Part, target: Target, call: CallResult, whole: WholeModel, variant: str) -> tuple[Key, Cell]:
@@ -176,8 +184,19 @@ def _call(same: Sequence[CallResult], rows: Rows) -> CallResult:
         cold = rows.failure((of._replace(caches="cold"), row.benchmark))
         return {"failure": rows.failure((of, row.benchmark)), "cold_failure": cold}
 
-    def dispatches(found: Iterable[DispatchResult]) -> tuple[DispatchResult, ...]:
-        return tuple(row.model_copy(update={**failures(target, row), "share": None}) for row in _distinct(found))
+    def cleared(found: Iterable[_Row], of: Target) -> tuple[_Row, ...]:
+        """Rows with no more than why they have no time."""
+        cold = of._replace(caches="cold")
+        return tuple(
+            row.model_copy(
+                update={
+                    "failure": rows.failure((of, row.benchmark)),
+                    "cold_failure": rows.failure((cold, row.benchmark)),
+                    **({"share": None} if isinstance(row, DispatchResult) else {}),
+                }
+            )
+            for row in _distinct(found)
+        )
 
     def whole_model(found: Sequence[WholeModel], variant: str = "") -> WholeModel:
         whole = next((each for each in found if not each.left_out), found[0])
@@ -186,11 +205,7 @@ def _call(same: Sequence[CallResult], rows: Rows) -> CallResult:
 
     def substitution(found: Sequence[SubstitutionResult]) -> SubstitutionResult:
         variant = found[0].id
-        of_variant = target._replace(variant=variant)
-        substitutes = tuple(
-            row.model_copy(update=failures(of_variant, row))
-            for row in _distinct(row for each in found for row in each.dispatches)
-        )
+        substitutes = cleared((row for each in found for row in each.dispatches), target._replace(variant=variant))
         whole = whole_model([each.whole_model for each in found], variant)
         return found[0].model_copy(update={"dispatches": substitutes, "whole_model": whole})
 
@@ -200,8 +215,8 @@ def _call(same: Sequence[CallResult], rows: Rows) -> CallResult:
             variants.setdefault(each.id, []).append(each)
     return first.model_copy(
         update={
-            "dispatches": dispatches(row for call in same for row in call.dispatches),
-            "initializers": dispatches(row for call in same for row in call.initializers),
+            "dispatches": cleared((row for call in same for row in call.dispatches), target),
+            "initializers": cleared((row for call in same for row in call.initializers), target),
             "whole_model": whole_model([call.whole_model for call in same]),
             "substitutions": tuple(map(substitution, variants.values())),
         }

@@ -77,4 +77,4 @@ def _batch_size(task: Task, benchmark: str, gathered: Gathered) -> int:
     if task.batch_size != "auto":
         return task.batch_size
     cost = gathered.cost(task.id, benchmark)
-    return 1 if cost is None else best(cost, longest_call(task.settings))
+    return 1 if cost is None else best(cost.kernel, longest_call(task.settings))

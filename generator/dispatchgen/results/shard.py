@@ -60,7 +60,12 @@ class _Others:
 
     @classmethod
     def of(cls, tasks: Iterable[Task]) -> _Others:
-        return cls(frozenset((task.target, benchmark) for task in tasks for benchmark in task.benchmarks))
+        """The rows that tasks measure, with whatever caches: these tasks are of one group."""
+        return cls(
+            frozenset(
+                (task.target._replace(caches="warm"), benchmark) for task in tasks for benchmark in task.benchmarks
+            )
+        )
 
     def taken_out(self, call: CallResult, build: str) -> CallResult:
         """A call without these rows."""
