@@ -36,16 +36,16 @@ class Curves:
 
 def curves(results: Sequence[Results]) -> Curves:
     """A plot for each whole model and each dispatch that was measured at several sizes."""
-    drawn: list[tuple[float, Plot]] = []
+    found: list[tuple[str, str, list[_Place]]] = []
     for result in results:
         note = f", {result.id}" if len(results) > 1 else ""
         for title, places in _places(result.calls).items():
             axis = _axis(places)
             if axis is not None:
-                total = max(place.total for place in places)
-                drawn.append((total, _plot(title + note, places, axis)))
-    drawn.sort(key=lambda each: -each[0])
-    return Curves(tuple(each for _, each in drawn[:MOST_PLOTS]), max(0, len(drawn) - MOST_PLOTS))
+                found.append((title + note, axis, places))
+    found.sort(key=lambda each: -max(place.total for place in each[2]))
+    drawn = tuple(_plot(title, places, axis) for title, axis, places in found[:MOST_PLOTS])
+    return Curves(drawn, len(found) - len(drawn))
 
 
 def _places(calls: Sequence[Call]) -> dict[str, list[_Place]]:

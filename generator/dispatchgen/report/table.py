@@ -33,7 +33,8 @@ class TableRow(NamedTuple):
     caches: str
     operation: str
     symbol: str  #: IREE's.
-    sizes: str
+    workload: str
+    constants: str
     data: str
     shape: str
     state: str  #: `measured`, `not measured` or `gone`.
@@ -48,7 +49,8 @@ class TableRow(NamedTuple):
     total: float | None
     share: float | None
     overhead: float | None
-    size: int | None
+    size: int | None  #: Bytes of the module.
+    bindings: int | None  #: Bytes of all bindings.
     base: float | None
     ratio: float | None
     low: float | None
@@ -92,7 +94,8 @@ def _table_row(row: Row, run: str, compared: comparison_schema.Row | None) -> Ta
         dispatch=dispatch.name if dispatch is not None else "",
         operation=dispatch.operation if dispatch is not None else "",
         symbol=dispatch.export if dispatch is not None else "",
-        sizes=_sizes(row),
+        workload=", ".join(map(str, dispatch.workload)) if dispatch is not None else "",
+        constants=", ".join(f"{value} : {type}" for type, value in dispatch.constants) if dispatch is not None else "",
         data="; ".join(dispatch.data) if dispatch is not None else "",
         shape=row.call.shape,
         state="measured" if timing is not None else "not measured",
@@ -108,6 +111,7 @@ def _table_row(row: Row, run: str, compared: comparison_schema.Row | None) -> Ta
         share=own.share if own is not None and key.kind == "dispatch" else None,
         overhead=own.overhead_seconds if own is not None else None,
         size=row.compiled.size if row.compiled is not None else None,
+        bindings=sum(dispatch.bindings) if dispatch is not None else None,
         base=compared.base if compared is not None else None,
         ratio=compared.ratio if compared is not None else None,
         low=compared.low if compared is not None else None,
@@ -133,18 +137,6 @@ def half_width(low: float | None, high: float | None) -> float | None:
     return None if not low or not high else math.log(high / low) / 2
 
 
-def _sizes(row: Row) -> str:
-    """Workload, push constants and lengths of bindings, in words."""
-    if row.dispatch is None:
-        return ""
-    parts = {
-        "workload": row.dispatch.workload,
-        "constants": [f"{value} : {type}" for type, value in row.dispatch.constants],
-        "bindings": [f"{length} B" for length in row.dispatch.bindings],
-    }
-    return "; ".join(f"{name} {', '.join(map(str, values))}" for name, values in parts.items() if values)
-
-
 def _importance(row: TableRow) -> tuple[float, ...]:
     rank = _RANKS["failed"] if row.failure else min(_LAST, _RANKS.get(row.verdict, _LAST))  # type: ignore[call-overload]
     effect = abs(math.log(row.ratio)) * (row.total or 0.0) if row.ratio and rank < _LAST else 0.0
@@ -154,14 +146,15 @@ def _importance(row: TableRow) -> tuple[float, ...]:
 def data_json(found: Sequence[TableRow], shown: Sequence[Sequence[str]]) -> str:
     """The data as JSON that is safe inside a script element: it holds no `<`, `>` or `&`. `shown` are columns."""
     columns: dict[str, object] = {}
-    texts: dict[str, list[str]] = {}
+    texts: dict[str, list[object]] = {}
     for name, values in _columns(found):
         if name in _NUMBERS:
             columns[name] = [_rounded(value) for value in values]
         else:
-            texts[name] = list(dict.fromkeys(map(str, values)))
-            numbers = {text: number for number, text in enumerate(texts[name])}
-            columns[name] = [numbers[str(value)] for value in values]
+            numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
+            texts[name] = list(numbers)
+            # One number stands for a column of the same.
+            columns[name] = [numbers[value] for value in values] if len(numbers) > 1 else 0
     data = {
         "rows": len(found),
         "shown": shown,

@@ -11,6 +11,7 @@ const table = new Table(rows, data.shown, data.verdicts, { scroller: byId("scrol
 const details = new Details(rows, data, byId("details"), closed);
 const state = { words: "", facets: {}, sort: "", descending: false, row: "" };
 let shownFor; // what of the state the table shows
+let openedElsewhere = false;
 
 // What the address says; null: it is an anchor of the page.
 function readAddress() {
@@ -72,14 +73,22 @@ function update() {
     for (const select of byId("facets").querySelectorAll("select")) select.value = state.facets[select.name] ?? "";
   }
   table.mark(row);
-  if (row >= 0) details.show(row, table.found.includes(row) ? "" : "The filter leaves this row out of the table.");
+  if (row >= 0) open(row);
   else if (link) byId("number").textContent += `; there is no row ${decodeURIComponent(link)}`;
+}
+
+// Shows the details of a row. The table comes into view, unless a link elsewhere on the page led here: there one goes on.
+function open(row) {
+  const from = document.activeElement;
+  if (!details.dialog.open) openedElsewhere = from !== document.body && !table.scroller.contains(from);
+  if (!openedElsewhere) table.bringIntoView(row);
+  details.show(row, table.found.includes(row) ? "" : "The filter leaves this row out of the table.");
 }
 
 function closed() {
   const row = table.current;
   choose({ row: "" });
-  table.focus(row);
+  if (!openedElsewhere) table.focus(row);
 }
 
 function followAddress() {

@@ -8,6 +8,9 @@ class Rows {
     this.length = data.rows;
     this.texts = data.texts;
     this.columns = data.columns;
+    for (const [name, values] of Object.entries(this.columns)) {
+      if (values === 0) this.columns[name] = new Uint8Array(this.length); // the same in all rows
+    }
     this.orders = new Map();
   }
 

@@ -75,8 +75,8 @@ class Table {
     this.scroller.addEventListener("scroll", () => this.scheduled ??= requestAnimationFrame(() => this.draw()));
     this.scroller.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.draw()).observe(this.scroller);
-    addEventListener("beforeprint", () => this.draw(true));
-    addEventListener("afterprint", () => this.draw());
+    addEventListener("beforeprint", () => this.print(true));
+    addEventListener("afterprint", () => this.print(false));
   }
 
   spacer() {
@@ -130,9 +130,16 @@ class Table {
     this.drawn.get(row)?.setAttribute("aria-current", "true");
   }
 
+  // On paper there are the first rows, and no others.
+  print(printing) {
+    this.printing = printing;
+    this.draw();
+  }
+
   // Makes the rows that can be seen, and some around them, be there.
-  draw(printing = false) {
+  draw() {
     this.scheduled = undefined;
+    const { printing } = this;
     const { scrollTop, clientHeight } = this.scroller;
     const first = printing ? 0 : Math.max(0, Math.floor(scrollTop / ROW_HEIGHT) - AROUND);
     const last = printing ? Math.min(this.found.length, MOST_PRINTED) : Math.min(this.found.length, Math.ceil((scrollTop + clientHeight) / ROW_HEIGHT) + AROUND);
@@ -201,10 +208,7 @@ class Table {
     const moves = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, PageDown: this.active + page, PageUp: this.active - page, Home: 0, End: last };
     if (!(event.key in moves)) return;
     event.preventDefault();
-    this.active = Math.max(0, Math.min(last, moves[event.key]));
-    this.reveal(this.active);
-    this.draw();
-    this.link(this.active)?.focus({ preventScroll: true });
+    this.focus(this.found[Math.max(0, Math.min(last, moves[event.key]))]);
   }
 
   // Scrolls so that a row is seen, below the header, which stays at the top.
@@ -216,12 +220,20 @@ class Table {
     else if (top + ROW_HEIGHT > scrollTop + clientHeight) this.scroller.scrollTop = top + 2 * ROW_HEIGHT - clientHeight;
   }
 
-  focus(row) {
+  // Scrolls table and page so that a row is seen. Returns its position; -1: it is not among those that are shown.
+  bringIntoView(row) {
     const position = this.found.indexOf(row);
-    if (position < 0) return;
-    this.active = position;
-    this.reveal(position);
-    this.draw();
-    this.link(position)?.focus({ preventScroll: true });
+    if (position >= 0) {
+      this.active = position;
+      this.reveal(position);
+      this.draw();
+      this.drawn.get(row).scrollIntoView({ block: "nearest", inline: "nearest" });
+    }
+    return position;
+  }
+
+  focus(row) {
+    const position = this.bringIntoView(row);
+    if (position >= 0) this.link(position).focus({ preventScroll: true });
   }
 }
