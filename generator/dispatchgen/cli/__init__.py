@@ -26,6 +26,7 @@ _COMMANDS = {
     "merge-results": "Put the results of shards together.",
     "compare": "Compare two results: what became faster or slower, as far as that can be told.",
     "baseline": "Keep results in the repository, to compare others with.",
+    "history": "Keep results over time, and find where benchmarks changed.",
     "report": "Write results as a page that opens offline, and as Markdown.",
     "nightly": "Check, build, measure, compare with the baseline and report: a preset in one command.",
     "sweep": "Measure dispatches at many sizes without recompiling, and draw curves.",
