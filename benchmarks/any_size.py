@@ -32,10 +32,11 @@ from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.extract.schema import Call, Dispatch
 from dispatchgen.iree.tools import find_tools
 from dispatchgen.lock.store import read_lock
-from dispatchgen.manifest.suite import Device, RunSettings
-from dispatchgen.results.benchmark import Outcome, Runner, run_dispatches, run_sized
-from dispatchgen.results.collect import read_index
-from dispatchgen.results.schema import Timing
+from dispatchgen.manifest.suite import Device
+from dispatchgen.results.benchmark import Runner, run_dispatches, run_sized
+from dispatchgen.results.index import read_index
+from dispatchgen.results.schema import Settings
+from dispatchgen.results.task import Outcome, Sample
 from hand_flow import cpu_name
 
 #: Their times are the same but for noise between these ratios.
@@ -95,26 +96,30 @@ def _at(module: Path, dispatch: Dispatch, call: Call) -> Iterator[Pair]:
         yield Pair(module, listed[0], function.name, tuple(call.symbols[symbol] for symbol in function.symbols))
 
 
-def measure(runner: Runner, pair: Pair, rounds: int, output: Path) -> tuple[list[Timing], list[Timing]]:
+def measure(
+    runner: Runner, pair: Pair, batch_size: int, rounds: int, output: Path
+) -> tuple[list[Sample], list[Sample]]:
     """Times of the listed function and of the one that takes sizes, in each round."""
     listed, sized = [], []
     for _ in range(rounds):
-        listed.append(_timing(run_dispatches(runner, pair.module, [pair.listed], output, every=False), pair.listed))
-        sized.append(_timing(run_sized(runner, pair.module, pair.sized, pair.sizes, output), pair.sized))
+        found = run_dispatches(runner, pair.module, [pair.listed], output, every=False, batch_size=batch_size)
+        listed.append(_sample(found, pair.listed))
+        found = run_sized(runner, pair.module, pair.sized, pair.sizes, output, batch_size=batch_size)
+        sized.append(_sample(found, pair.sized))
     return listed, sized
 
 
-def _timing(outcome: Outcome, function: str) -> Timing:
-    if function not in outcome.timings:
+def _sample(outcome: Outcome, function: str) -> Sample:
+    if function not in outcome.samples:
         raise SystemExit(f"{function} failed: {outcome.absent or outcome.failures}")
-    return outcome.timings[function]
+    return outcome.samples[function]
 
 
-def settings_for(program: Path, pair: Pair, seconds: float, batch_size: int, output: Path) -> RunSettings:
+def batch_size_for(program: Path, pair: Pair, seconds: float, batch_size: int, output: Path) -> int:
     """As many dispatches per call as asked for, unless they take longer than the benchmark is to."""
-    once = Runner(program, DEVICE, RunSettings(min_time="1x"))
-    time = _timing(run_dispatches(once, pair.module, [pair.listed], output, every=False), pair.listed).seconds
-    return RunSettings(min_time=f"{seconds}s", batch_size=max(1, min(batch_size, int(seconds / time))))
+    once = Runner(program, DEVICE, Settings(min_time="1x", repetitions=1, batch_size=1))
+    (time,) = _sample(run_dispatches(once, pair.module, [pair.listed], output, every=False), pair.listed).real
+    return max(1, min(batch_size, int(seconds / time)))
 
 
 def print_table(rows: Sequence[Row]) -> None:
@@ -174,16 +179,17 @@ def main() -> None:
         for index, suite in enumerate(arguments.suites):
             copy = Path(folder, str(index))
             shutil.copytree(suite, copy, ignore=shutil.ignore_patterns(".dispatchgen"))
-            build = [sys.executable, "-m", "dispatchgen", "run", str(copy), "--min-time", "1x"]
+            build = [sys.executable, "-m", "dispatchgen", "run", str(copy), "--rounds", "1", "--min-time", "1x"]
             subprocess.run(build, stdout=subprocess.DEVNULL, check=True)
             for pair in pairs(copy):
                 output = Path(folder, "run.json")
-                settings = settings_for(program, pair, arguments.seconds, arguments.batch_size, output)
-                timings = measure(Runner(program, DEVICE, settings), pair, arguments.rounds, output)
-                cpu = [statistics.median(timing.cpu_seconds for timing in each) for each in timings]
-                wall = [statistics.median(timing.seconds for timing in each) for each in timings]
-                rows.append(Row(pair.listed, settings.batch_size, cpu[0], cpu[1], wall[1] / wall[0]))
-                listed, sized = ([timing.model_dump() for timing in each] for each in timings)
+                batch_size = batch_size_for(program, pair, arguments.seconds, arguments.batch_size, output)
+                settings = Settings(min_time=f"{arguments.seconds}s", repetitions=1, batch_size=batch_size)
+                samples = measure(Runner(program, DEVICE, settings), pair, batch_size, arguments.rounds, output)
+                cpu = [statistics.median(sample.cpu[0] for sample in each) for each in samples]
+                wall = [statistics.median(sample.real[0] for sample in each) for each in samples]
+                rows.append(Row(pair.listed, batch_size, cpu[0], cpu[1], wall[1] / wall[0]))
+                listed, sized = ([asdict(sample) for sample in each] for each in samples)
                 raw.append({"rounds": {"listed": listed, "sized": sized}})
     if not rows:
         raise SystemExit("no dispatch has a function that takes sizes: nothing was measured")

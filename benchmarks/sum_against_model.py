@@ -30,7 +30,8 @@ RESULTS = Path(__file__).resolve().parent / "results" / "sum_against_model.json"
 
 def run(suite: Path, min_time: str) -> Mapping[str, Any]:
     """One run of a suite, as data."""
-    command = [sys.executable, "-m", "dispatchgen", "run", str(suite), "--min-time", min_time, "--json", "-"]
+    command = [sys.executable, "-m", "dispatchgen", "run", str(suite), "--min-time", min_time]
+    command += ["--rounds", "1", "--repetitions", "1", "--json", "-"]
     result = subprocess.run([*command, "--device", "local-sync"], stdout=subprocess.PIPE, check=True)
     data: Mapping[str, Any] = json.loads(result.stdout)
     return data
@@ -77,7 +78,7 @@ def main() -> None:
         {"model": model, "call": call, "sum_by_model": values, "median": statistics.median(values)}
         for (model, call), values in found.items()
     ]
-    figures = {"host": runs[0]["host"], "compiler": runs[0]["compiler"], "min_time": arguments.min_time, "calls": raw}
+    figures = {"environment": runs[0]["environment"], "min_time": arguments.min_time, "calls": raw}
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     print(f"raw figures: {RESULTS}")

@@ -188,7 +188,7 @@ RELEVANT: dict[str, dict[str, Any]] = {
 }
 IRRELEVANT: dict[str, dict[str, Any]] = {
     "labels": {"labels": ("large",)},
-    "run": {"run": RunSettings("1s", 3, 16)},
+    "run": {"run": RunSettings(3, 0.01, "1s", 3, 16)},
     "parameters": {"parameters": ("w.irpa",)},
     "drift": {"drift": "allow"},
     "line": {"line": 77},

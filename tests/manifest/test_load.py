@@ -38,7 +38,7 @@ def test_smallest_manifest(load_text: LoadText) -> None:
     assert model.shapes == (Shape("static"),)
     assert model.backends == ("cpu",)
     assert model.compile_flags == {"cpu": ()}
-    assert model.run == RunSettings(None, 1, 1)
+    assert model.run == RunSettings()
     assert model.drift == "error"
 
 
@@ -46,7 +46,7 @@ _FULL = """
 version: 1
 bindings: fused
 drift: allow
-run: {min_time: 0.5s, repetitions: 3}
+run: {min_time: 0.5s, repetitions: 3, rounds: 5, precision: 0.5%, batch_size: 8}
 backends:
   my cpu:
     target_device: local
@@ -78,7 +78,7 @@ models:
     labels: [large]
     bindings: isolated
     drift: error
-    run: {min_time: 100x, batch_size: 4}
+    run: {min_time: 100x, batch_size: auto}
   code: {source: sub/n.mlirbc, entry: main, inputs: [f32], shapes: {label: only}}
 presets:
   nightly: {labels: [large, host]}
@@ -119,11 +119,11 @@ def test_everything(load_text: LoadText) -> None:
     assert encoder.compile_flags == {"gpu": ("-O1", "--iree-vulkan-target=rdna3"), "my_cpu": ("-O1",)}
     assert encoder.bindings == "isolated"
     assert (encoder.drift, code.drift) == ("error", "allow")
-    assert encoder.run == RunSettings("100x", 3, 4)
+    assert encoder.run == RunSettings(5, 0.005, "100x", 3, "auto")
     assert code.inputs == {None: (Input("f32", None),)}
     assert code.shapes == (Shape("only"),)
     assert code.bindings == "fused"
-    assert code.run == RunSettings("0.5s", 3, 1)
+    assert code.run == RunSettings(5, 0.005, "0.5s", 3, 8)
     nightly, one = suite.presets
     assert [nightly.selects(encoder, suite.backend(name)) for name in encoder.backends] == [True, True]
     assert [one.selects(code, suite.backend(name)) for name in code.backends] == [False, False, True]

@@ -6,12 +6,13 @@ import pytest
 
 from dispatchgen.extract.schema import INITIALIZER, Skipped
 from dispatchgen.results.fill import fill
+from dispatchgen.results.frame import call_frame
 from dispatchgen.results.measurements import Measurements
 from dispatchgen.selection.select import Target
 from dispatchgen.selection.variants import Variant
 from made_up_results import results
 
-from .made_up_subject import CALL, call_frame, dispatch, filled, measurements, result, subject, timing
+from .made_up_subject import CALL, dispatch, filled, measurements, result, subject, timing
 
 
 def test_the_sum_is_of_time_times_count_of_this_call_alone() -> None:

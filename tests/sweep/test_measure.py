@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from dispatchgen.extract.schema import Benchmark
-from dispatchgen.manifest.suite import Device, RunSettings, Shape
+from dispatchgen.manifest.suite import Device, Shape
 from dispatchgen.results.benchmark import Runner
+from dispatchgen.results.schema import Settings
 from dispatchgen.sweep.compiled import Compiled
 from dispatchgen.sweep.executable import Runnable
 from dispatchgen.sweep.measure import Measurer, measure_all
@@ -46,7 +47,7 @@ def program(path: Path, text: str) -> Path:
 def measured(folder: Path, sizes: list[int], timeout: float | None = None, **workgroups: Any) -> list[Point]:
     """What points of these sizes give, with as many workgroups as their size."""
     runner_program = program(folder / "iree-benchmark-executable", _TIMES_A_SIZE)
-    runner = Runner(runner_program, Device("d", "d"), RunSettings(), timeout)
+    runner = Runner(runner_program, Device("d", "d"), Settings(min_time=None, repetitions=1, batch_size=1), timeout)
     measurer = Measurer(runner, program(folder / "iree-run-module", _COUNTS), None, folder)
     files = Compiled(folder, folder, folder)
     nowhere: Any = None  # where sizes are from is asked for data that are not zeros

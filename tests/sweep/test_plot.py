@@ -9,16 +9,17 @@ from xml.etree import ElementTree
 import pytest
 
 from dispatchgen.errors import ToolError
-from dispatchgen.results.schema import DeviceUsed, Settings, Timing
+from dispatchgen.results.schema import DeviceUsed, Settings
 from dispatchgen.sweep import plot
 from dispatchgen.sweep.schema import Curve, Point, Sweep
+from made_up_results import timing
 
 _SVG = "{http://www.w3.org/2000/svg}"
 
 
 def point(symbols: dict[str, int], seconds: float | None, variant: int = 0) -> Point:
     size = 1000
-    timing = None if seconds is None else Timing(seconds=seconds, cpu_seconds=seconds, repetitions=(), iterations=1)
+    timed = None if seconds is None else timing([seconds])
     return Point(
         symbols=symbols,
         call="call",
@@ -29,7 +30,7 @@ def point(symbols: dict[str, int], seconds: float | None, variant: int = 0) -> P
         bindings=(size,),
         data=("zeros",),
         workgroups=(1, 1, 1),
-        timing=timing,
+        timing=timed,
         bytes_per_second=None if seconds is None else size / seconds,
         failure="it failed" if seconds is None else None,
     )

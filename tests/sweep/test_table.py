@@ -7,9 +7,10 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from dispatchgen.results.schema import DeviceUsed, Settings, Timing
+from dispatchgen.results.schema import DeviceUsed, Settings
 from dispatchgen.sweep.schema import Curve, LeftOut, Point, Sweep
 from dispatchgen.sweep.table import format_bytes, render
+from made_up_results import timing
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,7 @@ def test_bytes(count: float, text: str) -> None:
 
 
 def point(size: int, **settings: object) -> Point:
-    timing = Timing(seconds=size * 1e-6, cpu_seconds=1, repetitions=(), iterations=1)
+    timed = timing([size * 1e-6])
     values: dict[str, object] = {
         "symbols": {"B": size, "S": 8},
         "call": f"B{size}",
@@ -40,7 +41,7 @@ def point(size: int, **settings: object) -> Point:
         "bindings": (4 * size, 1000),
         "data": ("zeros", "zeros"),
         "workgroups": (size, 1, 1),
-        "timing": timing,
+        "timing": timed,
         "bytes_per_second": 1e9,
     }
     return Point(**{**values, **settings})  # type: ignore[arg-type]
