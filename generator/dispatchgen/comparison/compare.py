@@ -12,6 +12,7 @@ from dispatchgen.comparison.match import match
 from dispatchgen.comparison.options import Options
 from dispatchgen.comparison.presence import Missing
 from dispatchgen.comparison.schema import COMPARISON_VERSION, VERDICTS, Comparison, Differences
+from dispatchgen.comparison.text import format_change
 from dispatchgen.errors import ComparisonError, Problem
 from dispatchgen.results import environment
 from dispatchgen.results.lean import Results
@@ -58,7 +59,7 @@ def _notes(base: Results, new: Results, judged: Judged, *, forced: bool) -> Iter
         if results.finished is None:
             yield f"the run of {name} was interrupted: not all of it was measured"
     source = judged.criteria.between_from
-    moved = f"{judged.together - 1:+.1%}"
+    moved = format_change(judged.together)
     if abs(judged.together - 1) > judged.criteria.floor and source == "all":
         yield (
             f"all benchmarks moved together, by {moved} at the median: machine and compiler cannot be told apart; "
@@ -66,7 +67,7 @@ def _notes(base: Results, new: Results, judged: Judged, *, forced: bool) -> Iter
         )
     if abs(judged.together - 1) > judged.criteria.floor and source == "same-code":
         yield f"benchmarks whose code is the same moved by {moved} at the median: the machine or the runtime differs"
-    if source == "unknown":
+    if source == "unknown" and any(row.p is not None for row in judged.rows):
         yield (
             "what the same code differs by between the runs is not known, of so few benchmarks: "
             "measure both at once: dispatchgen run --beside"

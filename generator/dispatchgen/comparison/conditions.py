@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dispatchgen.comparison.schema import Comparison, Row, Verdict
-from dispatchgen.comparison.text import format_change, name_of
+from dispatchgen.comparison.text import format_change, name_of, remark
 from dispatchgen.errors import Problem
 
 #: What a condition may be of. `geomean`: the geometric mean of all dispatches.
@@ -86,4 +86,5 @@ def _worst_first(rows: Sequence[Row]) -> list[Row]:
 
 
 def _change(row: Row) -> str:
-    return f": {format_change(row.ratio)}" if row.verdict == "slower" else f": {row.reason}" if row.reason else ""
+    text = format_change(row.ratio) if row.verdict == "slower" else remark(row)
+    return ": " + text.replace("\n", "\n      ") if text else ""

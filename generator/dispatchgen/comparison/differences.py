@@ -35,10 +35,10 @@ def _differences(pair: Pair) -> Iterator[str]:
     if old is not new and old != new:
         for name in sorted(old.keys() | new.keys()):
             if old.get(name) != new.get(name):
-                yield f"{name}: {_shown(old.get(name))}, {_shown(new.get(name))}"
+                yield f"{name}: {_shown(old.get(name))} and {_shown(new.get(name))}"
     if pair.base.dispatch and pair.new.dispatch and pair.base.dispatch.data != pair.new.dispatch.data:
         texts = ("; ".join(side.data) or "zeros" for side in (pair.base.dispatch, pair.new.dispatch))
-        yield "data: " + " / ".join(texts)
+        yield "data: " + " and ".join(texts)
 
 
 def _shown(value: object) -> str:

@@ -40,6 +40,7 @@ def call_effects(rows: Sequence[Row], pairs: Sequence[Pair]) -> tuple[CallEffect
 def geometric_mean(rows: Iterable[Row]) -> GeometricMean | None:
     """The geometric mean of the ratios of all dispatches; None: there are none."""
     own = [row for row in rows if row.ratio and row.kind != "model" and not row.variant and row.caches == "warm"]
+    own = [row for row in own if row.p is not None] or own  # what was measured once says little
     if not own:
         return None
     log = math.fsum(math.log(row.ratio) for row in own if row.ratio) / len(own)

@@ -63,7 +63,7 @@ def judge(pairs: Sequence[Pair], missing: Missing, options: Options, *, paired: 
     threshold = np.maximum(tested.floor, criteria.beyond * between)
     rows = [present(pair, missing, options) for pair in pairs]
     for place, index in enumerate(tested.indices):
-        rows[index] = _told(rows[index], tested, place, threshold[place], options.alpha)
+        rows[index] = _told(rows[index], tested, place, threshold[place], options)
     return Judged(tuple(rows), criteria, together)
 
 
@@ -129,20 +129,22 @@ def _between(
     return between, criteria, math.exp(float(np.median(moved))) if len(moved) else 1.0
 
 
-def _told(row: Row, tested: _Tested, place: int, threshold: float, alpha: float) -> Row:
+def _told(row: Row, tested: _Tested, place: int, threshold: float, options: Options) -> Row:
     """The row of a tested pair."""
     log, low, high = (float(each[place]) for each in (tested.logs.mean, tested.low, tested.high))
     p, floor = float(tested.p[place]), float(tested.floor[place])
     verdict: Verdict = "noisy"
     reason = None
-    if p < alpha and abs(log) >= threshold:
+    if p < options.alpha and abs(log) >= threshold:
         verdict = "slower" if log > 0 else "faster"
         if row.same_code:
             reason = "the code is the same: the machine or the runtime differs"
     elif -floor <= low and high <= floor:
         verdict = "same"
-    elif p < alpha and abs(log) >= floor:
-        reason = f"runs of the same code may differ by {math.expm1(threshold):.1%}"
+        if max(abs(low), abs(high)) > math.log1p(options.floor):
+            reason = f"the difference is below {options.absolute_floor * 1e9:g} ns"
+    elif p < options.alpha and abs(log) >= floor:
+        reason = f"the runs differ by up to {math.expm1(threshold) * 100:.1f} % anyway"
     return msgspec.structs.replace(
         row,
         verdict=verdict,

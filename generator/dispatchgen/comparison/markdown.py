@@ -14,6 +14,7 @@ from dispatchgen.comparison.schema import CallEffect, Comparison, Row
 from dispatchgen.comparison.text import (
     WORDS,
     attention_first,
+    call_of,
     counted,
     criteria,
     format_change,
@@ -33,7 +34,7 @@ _ROWS_FOLDED = 200
 _CALLS_SHOWN = 10
 _NOTES_SHOWN = 10
 _LONGEST_TEXT = 300
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _TIMES = ("BASE", "NEW", "change", "95 % interval")
 _NUMBERS = frozenset((*_TIMES, "whole model"))
 _ROWS = ("verdict", "benchmark", *_TIMES, "")
@@ -55,7 +56,7 @@ def render(comparison: Comparison) -> str:
 
 def code(text: str) -> str:
     """A text as code in a cell of a table, taken literally: no Markdown, HTML, mention or cell border is read in it."""
-    plain = _CONTROL.sub(" ", text)
+    plain = _BREAKS.sub(" ", text)
     if not plain.strip():
         return ""
     fence = "`"
@@ -129,7 +130,7 @@ def _row(row: Row) -> str:
 
 def _call(call: CallEffect) -> str:
     cells = [
-        code(_cut(f"{call.model} on {call.backend}, {call.device}, {call.call}")),
+        code(_cut(call_of(call))),
         format_seconds(call.base),
         format_seconds(call.new),
         format_change(call.ratio),

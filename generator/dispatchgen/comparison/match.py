@@ -32,8 +32,8 @@ def match(base: Results, new: Results) -> list[Pair]:
     The same kernel at the same sizes in the same call belongs together, first where it has the same name, then where it
     was renamed. Of what is left, rows with the same key do, unless they are of other problem sizes: the kernel changed.
     """
-    left = {row.key: row for row in rows(base)}
-    news = list(rows(new))
+    left = {row.key: row for row in _run(base)}
+    news = list(_run(new))
     pairs: list[Pair | None] = [_taken(left, row, _same_kernel) for row in news]
     for index, other in _renamed(left, [(index, row) for index, row in enumerate(news) if pairs[index] is None]):
         pairs[index] = Pair(other, news[index])
@@ -42,6 +42,11 @@ def match(base: Results, new: Results) -> list[Pair]:
             pairs[index] = _taken(left, row, _same_problem)
     told = (pair or Pair(None, row) for pair, row in zip(pairs, news, strict=True))
     return [*told, *(Pair(row, None) for row in left.values())]
+
+
+def _run(results: Results) -> Iterator[Row]:
+    """The rows that were to be measured."""
+    return (row for row in rows(results) if row.timing is not None or row.failure is not None)
 
 
 def _taken(left: dict[Key, Row], row: Row, same: Callable[[Row, Row], bool]) -> Pair | None:

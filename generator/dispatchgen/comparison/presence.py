@@ -82,7 +82,7 @@ def _verdict(pair: Pair, missing: Missing) -> tuple[Verdict, str | None]:
     if base is None:
         return "new", None
     if base.timing is None:
-        return "fixed", base.failure
+        return "fixed", f"before: {base.failure}" if base.failure else None
     if min(len(base.timing.rounds), len(new.timing.rounds)) < FEWEST:
         return "noisy", f"measured once: an interval needs {FEWEST} rounds"
     if not (base.timing.seconds > 0 and new.timing.seconds > 0):

@@ -23,7 +23,7 @@ from dispatchgen.comparison.text import (
     remark,
     told,
 )
-from dispatchgen.results.text import NOTHING, format_seconds
+from dispatchgen.results.text import NOTHING, format_seconds, indented
 
 #: Verdicts that are only counted, unless all are asked for.
 _COUNTED = frozenset(("same", "noisy"))
@@ -46,7 +46,8 @@ def render(comparison: Comparison, *, every: bool = False) -> RenderableType:
     shown = rows if every else attention_first(rows)[:_MOST_ROWS]
     place = {call: index for index, call in enumerate(dict.fromkeys(map(call_of, comparison.rows)))}
     for call, group in groupby(sorted(shown, key=lambda row: place[call_of(row)]), key=call_of):
-        parts += [Text(call, style="bold"), _rows(attention_first(list(group))), Text()]
+        found = attention_first(list(group))
+        parts += [Text(call, style="bold"), _rows(found), *map(Text, _remarks(found)), Text()]
     if len(rows) > len(shown):
         parts.append(Text(f"and {len(rows) - len(shown)} more that changed: --all shows them"))
     parts += _effects(comparison, every=every)
@@ -60,7 +61,6 @@ def _rows(rows: Sequence[Row]) -> Table:
     table.add_column("benchmark", overflow="fold")
     for title in ("BASE", "NEW", "change", "95 % interval"):
         table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("", overflow="fold")
     for row in rows:
         table.add_row(
             Text(WORDS[row.verdict], style=_STYLES.get(row.verdict, "")),
@@ -69,9 +69,15 @@ def _rows(rows: Sequence[Row]) -> Table:
             Text(format_seconds(row.new)),
             Text(format_change(row.ratio)),
             Text(format_interval(row.low, row.high)),
-            Text(remark(row)),
         )
     return table
+
+
+def _remarks(rows: Sequence[Row]) -> Iterator[str]:
+    """What there is to say of rows: below the table, since texts may be long."""
+    for row in rows:
+        if text := remark(row):
+            yield indented(f"  {WORDS[row.verdict]}: {benchmark_of(row)}: ", text)
 
 
 def _effects(comparison: Comparison, *, every: bool) -> Iterator[RenderableType]:
@@ -92,7 +98,7 @@ def _effects(comparison: Comparison, *, every: bool) -> Iterator[RenderableType]
 
 
 def _call(call: CallEffect) -> Iterator[str]:
-    yield f"{call.model} on {call.backend}, {call.device}, {call.call}"
+    yield call_of(call)
     yield format_seconds(call.base)
     yield format_seconds(call.new)
     yield format_change(call.ratio)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from dispatchgen.comparison.schema import VERDICTS, CallEffect, Comparison, Criteria, Row, Verdict
 from dispatchgen.results.text import NOTHING
 
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 #: How people are told of verdicts.
 WORDS: dict[Verdict, str] = {
     "slower": "slower",
@@ -21,16 +23,21 @@ WORDS: dict[Verdict, str] = {
 }
 
 
+def plain(text: str) -> str:
+    """A text without control characters: a terminal would obey them. Line breaks stay."""
+    return _CONTROL.sub("\ufffd", text)
+
+
 def benchmark_of(row: Row) -> str:
     """The benchmark within its call: its name, with the substitution and the caches where they are not the usual."""
     name = row.benchmark if row.kind != "model" else "whole model"
     parts = [row.variant and f"with {row.variant}", row.caches if row.caches != "warm" else ""]
-    return ", ".join([name, *filter(None, parts)])
+    return plain(", ".join([name, *filter(None, parts)]))
 
 
-def call_of(row: Row) -> str:
+def call_of(row: Row | CallEffect) -> str:
     """The call: model, backend, device and call."""
-    return f"{row.model} on {row.backend}, {row.device}, {row.call}"
+    return plain(f"{row.model} on {row.backend}, {row.device}, {row.call}")
 
 
 def name_of(row: Row) -> str:
@@ -57,7 +64,7 @@ def remark(row: Row) -> str:
     parts = [row.renamed_from and f"was {row.renamed_from}", row.reason, "ignored" if row.ignored else ""]
     if row.limit is not None and row.verdict == "slower":
         parts.append(f"its limit is {format_change(1 + row.limit)}")
-    return "; ".join(filter(None, parts))
+    return plain("; ".join(filter(None, parts)))
 
 
 def counted(comparison: Comparison) -> str:

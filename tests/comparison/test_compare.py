@@ -1,0 +1,173 @@
+"""Verdicts: what holds for all results."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lean_results
+import made_up_results
+from dispatchgen.comparison.compare import compare
+from dispatchgen.comparison.options import Options
+from dispatchgen.comparison.schema import Comparison, Row
+from dispatchgen.errors import ComparisonError
+from dispatchgen.results.lean import Key
+
+_SWAPPED = {"faster": "slower", "slower": "faster", "gone": "new", "new": "gone"}
+
+
+def _rounds(seed: int, benchmark: int, *, noise: float, factor: float, rounds: int) -> list[float]:
+    chance = random.Random(f"{seed} {benchmark}")
+    return [1e-3 * factor * (1 + abs(chance.gauss(0, noise))) for _ in range(rounds)]
+
+
+_Runs = tuple[dict[str, list[float]], dict[str, list[float]], dict[str, str]]
+
+
+@st.composite
+def _runs(draw: st.DrawFn) -> _Runs:
+    """Rounds in BASE and NEW, and codes; some benchmarks are in one of them only."""
+    sides: tuple[dict[str, list[float]], dict[str, list[float]]] = ({}, {})
+    codes = {}
+    for benchmark in range(draw(st.integers(1, 16))):
+        name = f"kernel_{benchmark}"
+        codes[name] = name
+        noise = draw(st.sampled_from([0.0, 0.003, 0.02, 0.2]))
+        factor = draw(st.sampled_from([1.0, 1.0, 1.0, 1.03, 1.1, 0.8]))
+        present = draw(st.sampled_from(["both", "both", "both", "base", "new"]))
+        for index, side in enumerate(sides):
+            if present in ("both", ("base", "new")[index]):
+                rounds = draw(st.sampled_from([2, 3, 5, 10, 11]))
+                seed = 2 * draw(st.integers(0, 5)) + index
+                side[name] = _rounds(seed, benchmark, noise=noise, factor=factor if index else 1, rounds=rounds)
+    return *sides, codes
+
+
+def _compared(
+    base: Mapping[str, Sequence[float]],
+    new: Mapping[str, Sequence[float]],
+    codes: Mapping[str, str],
+    *,
+    at_once: bool,
+    options: Options | None = None,
+) -> Comparison:
+    session = "together" if at_once else None
+    first, second = (
+        lean_results.of_rounds(side, id=run, session=session, code=codes) for run, side in (("a", base), ("b", new))
+    )
+    return compare(first, second, options or Options())
+
+
+def _by_name(comparison: Comparison) -> dict[str, Row]:
+    return {row.benchmark: row for row in comparison.rows}
+
+
+@settings(deadline=None, max_examples=40)
+@given(_runs(), st.booleans())
+def test_swapping_the_results_swaps_verdicts_and_inverts_ratios(runs: _Runs, at_once: bool) -> None:
+    base, new, codes = runs
+    there = _compared(base, new, codes, at_once=at_once)
+    back = _by_name(_compared(new, base, codes, at_once=at_once))
+    for name, row in _by_name(there).items():
+        other = back[name]
+        assert other.verdict == _SWAPPED.get(row.verdict, row.verdict)
+        assert other.p == pytest.approx(row.p)
+        if row.ratio is not None:
+            assert other.ratio == pytest.approx(1 / row.ratio)
+        if row.low is not None and row.high is not None:
+            assert (other.low, other.high) == pytest.approx((1 / row.high, 1 / row.low))
+
+
+@settings(deadline=None, max_examples=40)
+@given(_runs(), st.booleans(), st.sampled_from([1e-3, 0.5, 8.0, 1e4]))
+def test_scaling_all_times_scales_times_only(runs: _Runs, at_once: bool, scale: float) -> None:
+    base, new, codes = runs
+    first = _compared(base, new, codes, at_once=at_once)
+    options = Options(absolute_floor=scale * Options().absolute_floor)
+    second = _compared(_scaled(base, scale), _scaled(new, scale), codes, at_once=at_once, options=options)
+    assert second.counts == first.counts
+    for one, other in zip(first.rows, second.rows, strict=True):
+        assert other.verdict == one.verdict
+        assert (other.ratio, other.low, other.high) == pytest.approx((one.ratio, one.low, one.high))
+        assert (other.base, other.new) == pytest.approx(tuple(each and each * scale for each in (one.base, one.new)))
+
+
+def _scaled(side: Mapping[str, Sequence[float]], scale: float) -> dict[str, list[float]]:
+    return {name: [scale * each for each in rounds] for name, rounds in side.items()}
+
+
+@settings(deadline=None, max_examples=30)
+@given(_runs())
+def test_results_beside_themselves_are_the_same_or_noisy(runs: _Runs) -> None:
+    base, _, codes = runs
+    results = lean_results.of_rounds(base, id="a", code=codes)
+    again = msgspec.structs.replace(results, id="b", session="b")
+    for new in (results, again):
+        assert {row.verdict for row in compare(results, new).rows} <= {"same", "noisy"}
+
+
+def _steady(factor: float, run: str, count: int = 12) -> dict[str, list[float]]:
+    return {
+        f"kernel_{index}": made_up_results.rounds_of(
+            1e-3 * (factor if index == 0 else 1), noise=0.003, seed=(run, index)
+        )
+        for index in range(count)
+    }
+
+
+def _first(noise: float | None, *, at_once: bool = False) -> Row:
+    base, new = _steady(1, "a"), _steady(1.08, "b")
+    names = dict(zip(base, base, strict=True))
+    key = Key("model", "cpu", "local", "static", "dispatch", "kernel_0", "", "warm")
+    options = Options(noise={} if noise is None else {key: noise})
+    return _compared(base, new, names, at_once=at_once, options=options).rows[0]
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_what_repeated_runs_differ_by_is_no_change(at_once: bool) -> None:
+    assert _first(None, at_once=at_once).verdict == "slower"
+    assert _first(0.01, at_once=at_once).verdict == "slower"
+    noisy = _first(0.03, at_once=at_once)
+    assert noisy.verdict == "noisy"
+    assert noisy.threshold == pytest.approx(0.136, abs=0.001)  # e ^ (3 x 0.03 x the root of 2) - 1
+
+
+def test_pairs_are_rounds_of_one_number() -> None:
+    drift = [1.0, 1.3, 0.9, 1.2, 1.1, 1.4]
+    base = {"kernel": [1e-3 * each for each in drift]}
+    new = {"kernel": [1.05e-3 * each for each in drift]}
+    assert _compared(base, new, {}, at_once=True).rows[0].verdict == "slower"
+    assert _compared(base, new, {}, at_once=False).rows[0].verdict == "noisy"
+
+
+def test_times_of_zero_are_not_compared() -> None:
+    dispatch = made_up_results.dispatch("kernel", [1e-9] * 5)
+    dispatch = dispatch.model_copy(update={"timing": made_up_results.timing([0.0] * 5)})
+    base = lean_results.read(made_up_results.results([made_up_results.call([dispatch])]))
+    row = compare(base, lean_results.of_rounds({"kernel": [1e-9] * 5}, id="b")).rows[0]
+    assert (row.verdict, row.ratio, row.p) == ("noisy", None, None)
+    assert "coarse" in (row.reason or "")
+
+
+def test_limits_are_kept_with_the_rows() -> None:
+    base, new = _steady(1, "a"), _steady(1.08, "b")
+    limits = {"kernel_0": 0.1, "kernel_1": float("inf")}
+    comparison = _compared(base, new, {}, at_once=True, options=Options(limits=lambda key: limits.get(key.benchmark)))
+    assert [(row.limit, row.ignored) for row in comparison.rows[:3]] == [(0.1, False), (None, True), (None, False)]
+
+
+def test_all_differences_of_machines_are_told() -> None:
+    base = made_up_results.results([], id="a")
+    machine = made_up_results.MACHINE.model_copy(update={"memory_bytes": 1, "container": "docker"})
+    new = made_up_results.results([], id="b", machine=machine)
+    with pytest.raises(ComparisonError) as raised:
+        compare(lean_results.read(base), lean_results.read(new))
+    assert len(raised.value.problems) == 2
+    assert raised.value.exit_code == 2
+    forced = compare(lean_results.read(base), lean_results.read(new), Options(force=True))
+    assert len(forced.differences.machine) == 2

@@ -1,0 +1,68 @@
+"""Results as comparisons read them: of made-up results, and of rounds alone where there are many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+import made_up_results
+from dispatchgen.comparison.statistics import trimmed_means
+from dispatchgen.results import lean
+from dispatchgen.results.schema import Results
+
+
+def read(results: Results) -> lean.Results:
+    """What is read of results."""
+    return msgspec.json.decode(results.model_dump_json().encode(), type=lean.Results)
+
+
+def of_rounds(
+    rounds: Mapping[str, Sequence[float]],
+    *,
+    id: str,
+    session: str | None = None,
+    code: Mapping[str, str] | None = None,
+) -> lean.Results:
+    """Results of one call; `rounds` are by benchmark, each of one repetition, at least two.
+
+    Args:
+      code: Hash of the module, by benchmark; else it is not known.
+    """
+    frame = read(made_up_results.results([made_up_results.call([])], id=id, session=session))
+    means = trimmed_means(list(rounds.values()))
+    low, high = means.interval()
+    times = np.exp([means.mean, low, high]).T.tolist()
+    dispatches = tuple(
+        _dispatch(name, each, time, (code or {}).get(name))
+        for (name, each), time in zip(rounds.items(), times, strict=True)
+    )
+    call = msgspec.structs.replace(frame.calls[0], dispatches=dispatches, whole_model=lean.WholeModel())
+    return msgspec.structs.replace(frame, calls=(call,))
+
+
+def _dispatch(name: str, rounds: Sequence[float], time: Sequence[float], sha256: str | None) -> lean.Dispatch:
+    seconds, low, high = time
+    timing = lean.Timing(
+        seconds=seconds,
+        cpu_seconds=seconds,
+        low=low,
+        high=high,
+        rounds=tuple(range(len(rounds))),
+        real=tuple((each,) for each in rounds),
+    )
+    return lean.Dispatch(
+        name=name,
+        benchmark=name,
+        operation=name,
+        executable=name,
+        export=name,
+        content=f"{name} {sha256}",
+        workload=(),
+        constants=(),
+        bindings=(),
+        count=1,
+        timing=timing,
+        compiled=None if sha256 is None else lean.Compiled(size=1, sha256=sha256),
+    )
