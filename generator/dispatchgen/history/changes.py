@@ -120,7 +120,7 @@ def cuts(logs: _Floats, noise: _Floats) -> list[list[int]]:
     """
     from scipy import ndimage
 
-    smooth = ndimage.median_filter(logs, size=(1, 3), mode="nearest")
+    smooth = ndimage.median_filter(logs, size=(1, 3), mode="mirror")
     least = np.maximum(math.log1p(FLOOR), BEYOND * noise)
     found: list[list[int]] = [[] for _ in logs]
     for row in np.flatnonzero(np.ptp(smooth, axis=1) >= least):

@@ -100,10 +100,10 @@ def _software(environment: Environment) -> dict[str, Any]:
 def _machine(connection: sqlite3.Connection, machine: Machine) -> int:
     """The number of a machine: of one without differences, where there is one."""
     number: int
-    for number, text in connection.execute("SELECT number, machine FROM machines"):
+    for number, text in connection.execute("SELECT number, description FROM machines"):
         if not differences(Machine.model_validate_json(text), machine):
             return number
-    return _added(connection, "machines", {"name": slug(machine), "machine": machine.model_dump_json()})
+    return _added(connection, "machines", {"name": slug(machine), "description": machine.model_dump_json()})
 
 
 def _added(connection: sqlite3.Connection, table: str, row: dict[str, Any]) -> int:
@@ -117,7 +117,7 @@ def _insert(connection: sqlite3.Connection, run: int, rows: Sequence[lean.Row]) 
     benchmarks = _Numbers(
         connection,
         "benchmarks",
-        ("model", "backend", "device", "call", "symbols", "kind", "benchmark", "variant", "caches"),
+        ("model", "backend", "device", "call", "symbols", "kind", "name", "variant", "caches"),
     )
     kernels = _Numbers(connection, "kernels", ("content", "sizes"))
     modules = _Numbers(connection, "modules", ("sha256",))

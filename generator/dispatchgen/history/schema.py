@@ -12,7 +12,7 @@ SCHEMA = """
 CREATE TABLE machines (
   number INTEGER PRIMARY KEY,
   name TEXT NOT NULL,        -- readable, as files of baselines are named
-  machine TEXT NOT NULL      -- JSON, as in result files
+  description TEXT NOT NULL  -- JSON, as in result files
 );
 CREATE TABLE runs (
   number INTEGER PRIMARY KEY,
@@ -37,10 +37,10 @@ CREATE TABLE benchmarks (
   call TEXT NOT NULL,
   symbols TEXT NOT NULL,     -- the sizes of the call: a call of other sizes has other benchmarks
   kind TEXT NOT NULL,        -- dispatch, initializer or model
-  benchmark TEXT NOT NULL,   -- empty: the whole model
+  name TEXT NOT NULL,        -- empty: the whole model
   variant TEXT NOT NULL,     -- id of a substitution or combination; empty: the compiler's own
   caches TEXT NOT NULL,      -- warm or cold
-  UNIQUE (model, backend, device, call, symbols, kind, benchmark, variant, caches)
+  UNIQUE (model, backend, device, call, symbols, kind, name, variant, caches)
 );
 CREATE TABLE kernels (
   number INTEGER PRIMARY KEY,

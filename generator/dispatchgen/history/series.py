@@ -103,7 +103,7 @@ def read_series(history: Path, machine: str | None = None) -> list[Series]:
 
 
 def _benchmarks(connection: sqlite3.Connection) -> dict[int, _Benchmark]:
-    columns = "number, symbols, model, backend, device, call, kind, benchmark, variant, caches"
+    columns = "number, symbols, model, backend, device, call, kind, name, variant, caches"
     rows = connection.execute(f"SELECT {columns} FROM benchmarks")
     return {number: _Benchmark(Key(*key), symbols) for number, symbols, *key in rows}
 
