@@ -14,6 +14,9 @@ from math import gcd
 from dispatchgen.extract.layout import ALIGNMENT, Layout, Region
 from dispatchgen.extract.schema import Benchmark
 
+#: Bytes: processors take a load for one of what was just stored that many bytes away, and wait.
+_PAGE = 4096
+
 
 @dataclass(frozen=True)
 class Pool:
@@ -23,6 +26,11 @@ class Pool:
     region: Region  #: Of the layout: what a copy holds.
     stride: int  #: From copy to copy; of a pattern, of some benchmark.
     size: int
+
+    @property
+    def start(self) -> int:
+        """Where the first copy is: in a page where it is in the buffer, so that bindings lie to each other as there."""
+        return self.region.offset % _PAGE
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,7 @@ class Rotation:
 
     copies: int  #: At least 2.
     pools: tuple[str, ...]  #: Keys, by binding.
+    starts: tuple[int, ...]  #: Of the first copies, by binding.
     strides: tuple[int, ...]  #: By binding; 0 of an empty one.
 
     @property
@@ -78,7 +87,8 @@ def rotations_of(layout: Layout, benchmarks: Sequence[Benchmark], memory: int) -
         for pool in found:
             known = pools.get(pool.key)
             pools[pool.key] = pool if known is None or known.size < pool.size else known
-        rotations[benchmark.name] = Rotation(copies, tuple(pool.key for pool in found), strides)
+        keys, starts = tuple(pool.key for pool in found), tuple(pool.start for pool in found)
+        rotations[benchmark.name] = Rotation(copies, keys, starts, strides)
     return Rotations(tuple(pools.values()), rotations)
 
 
@@ -86,4 +96,4 @@ def _pools(regions: Sequence[Region], strides: Sequence[int], copies: int) -> It
     """Pools that are large enough for one benchmark."""
     for region, stride in zip(regions, strides, strict=True):
         key = region.key if region.content.pattern is not None else f"{region.key}_each_{stride}"
-        yield Pool(key, region, stride, max(copies * stride, ALIGNMENT))
+        yield Pool(key, region, stride, region.offset % _PAGE + max(copies * stride, ALIGNMENT))

@@ -57,13 +57,15 @@ def _copied(pool: Pool, target: str) -> Iterator[str]:
     """Lines that copy what the buffer holds, then as often as needed all copies that there are behind them."""
     key = pool.key
     yield f"%offset_{key} = arith.constant {pool.region.offset} : index"
+    yield f"%start_{key} = arith.constant {pool.start} : index"
     yield f"%stride_{key} = arith.constant {pool.stride} : index"
-    yield f"%doublings_{key} = arith.constant {(pool.size // pool.stride - 1).bit_length()} : index"
-    yield from commands.copy(key, ("%buffer", f"%offset_{key}"), (target, "%c0"), f"%stride_{key}")
+    yield f"%doublings_{key} = arith.constant {((pool.size - pool.start) // pool.stride - 1).bit_length()} : index"
+    yield from commands.copy(key, ("%buffer", f"%offset_{key}"), (target, f"%start_{key}"), f"%stride_{key}")
     yield f"%end_{key} = scf.for %i = %c0 to %doublings_{key} step %c1 iter_args(%done = %stride_{key}) -> (index) {{"
-    yield f"  %left = arith.subi %size_{key}, %done : index"
+    yield f"  %next = arith.addi %start_{key}, %done : index"
+    yield f"  %left = arith.subi %size_{key}, %next : index"
     yield "  %length = arith.minui %done, %left : index"
-    for line in commands.copy("more", (target, "%c0"), (target, "%done"), "%length"):
+    for line in commands.copy("more", (target, f"%start_{key}"), (target, "%next"), "%length"):
         yield f"  {line}"
     yield "  %end = arith.addi %done, %length : index"
     yield "  scf.yield %end : index"
@@ -77,6 +79,7 @@ def begin(rotation: Rotation) -> list[str]:
     ]
     return [
         *pools,
+        *commands.indices("start", rotation.starts),
         *commands.indices("stride", rotation.strides),
         f"%copies = arith.constant {rotation.copies} : index",
         f"%copy_step = arith.constant {rotation.step} : index",
@@ -92,8 +95,11 @@ def places(rotation: Rotation) -> list[tuple[str, str]]:
 
 def loop(rotation: Rotation, recorded: str) -> str:
     """The loop that goes from copy to copy and records a dispatch on each."""
-    indices = range(len(rotation.pools))
-    offsets = "\n".join(f"%place{index} = arith.muli %copy, %stride{index} : index" for index in indices)
+    offsets = "\n".join(
+        f"%before{index} = arith.muli %copy, %stride{index} : index\n"
+        f"%place{index} = arith.addi %start{index}, %before{index} : index"
+        for index in range(len(rotation.pools))
+    )
     return f"""\
 %next_copy = scf.for %i = %c0 to %count step %c1 iter_args(%copy = %first_copy) -> (index) {{
 {indent(offsets, "  ")}
