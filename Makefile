@@ -94,6 +94,7 @@ bench: $(stamp)
 	$(bin)/python benchmarks/scale.py
 	$(bin)/python benchmarks/sum_against_model.py
 	$(bin)/python benchmarks/any_size.py
+	$(bin)/python benchmarks/cold_caches.py
 	$(bin)/python benchmarks/sweep.py
 	$(bin)/python benchmarks/bazel_scale.py
 
