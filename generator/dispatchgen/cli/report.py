@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from dispatchgen.cli.run_options import result_file
 
 if TYPE_CHECKING:
     from dispatchgen.comparison.schema import Comparison
+    from dispatchgen.report.over_time import OverTime
     from dispatchgen.results.lean import Results
 
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 @click.option("--base", type=click.Path(path_type=Path), metavar="RESULT", help="Compare with these results.")
 @click.option("--baseline", metavar="NAME", help="Compare with this baseline, of the machine of the results.")
 @manifest_option
+@click.option("--history", type=click.Path(path_type=Path), metavar="FILE", help="Show benchmarks over time.")
 @click.option("--force", is_flag=True, help="Compare results of different machines all the same.")
 @click.option(
     "--output",
@@ -43,6 +46,7 @@ def command(
     base: Path | None,
     baseline: str | None,
     manifest: Path,
+    history: Path | None,
     force: bool,
     output: Path,
     markdown: Path | None,
@@ -69,7 +73,7 @@ def command(
 
     loaded = [load(path) for path in results]
     comparison = _comparison(loaded[0], base, baseline, manifest, force=force)
-    texts = {output: report(loaded, comparison=comparison)}
+    texts = {output: report(loaded, comparison=comparison, over_time=_over_time(history, loaded))}
     if markdown is not None:
         texts[markdown] = markdown_text(loaded, comparison=comparison)
     for path, text in texts.items():
@@ -95,3 +99,12 @@ def _comparison(
 
         return check(load_suite(manifest), baseline, results).comparison
     return None
+
+
+def _over_time(history: Path | None, results: Sequence[Results]) -> list[OverTime]:
+    """What a history holds of the results' benchmarks; nothing without a history."""
+    if history is None:
+        return []
+    from dispatchgen.report.from_history import from_history
+
+    return from_history(history, results)

@@ -31,7 +31,7 @@ def plus_minus(half: float | None) -> str:
 
 def count(value: int | None) -> str:
     """A number with its thousands apart."""
-    return "?" if value is None else f"{value:,}".replace(",", " ")
+    return "?" if value is None else f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def size(value: float | None) -> str:

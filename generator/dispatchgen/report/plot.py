@@ -101,7 +101,7 @@ def plot(
     """
     points = [point for each in series for point in each.points]
     across = _Scale.of([point.x for point in points], LEFT + 8, WIDTH - RIGHT - 8, base=2)
-    times = [time for point in points for time in (point.seconds, point.low, point.high) if time]
+    times = [time for point in points for time in (point.seconds, point.low, point.high) if time is not None]
     upright = _Scale.of(times, HEIGHT - BOTTOM - 6, TOP + 6, base=10)
     ticks = across.ticks() if x_ticks is None else x_ticks
     return Plot(
@@ -120,8 +120,8 @@ def _line(series: Series, across: _Scale, upright: _Scale) -> Line:
         Mark(
             x=_short(across(point.x)),
             y=_short(upright(point.seconds)),
-            top=_short(upright(point.high or point.seconds)),
-            bottom=_short(upright(point.low or point.seconds)),
+            top=_short(upright(point.seconds if point.high is None else point.high)),
+            bottom=_short(upright(point.seconds if point.low is None else point.low)),
             title=", ".join(filter(None, (series.label, point.label, format_seconds(point.seconds)))),
         )
         for point in series.points

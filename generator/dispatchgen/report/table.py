@@ -139,8 +139,12 @@ def half_width(low: float | None, high: float | None) -> float | None:
 
 def _importance(row: TableRow) -> tuple[float, ...]:
     rank = _RANKS["failed"] if row.failure else min(_LAST, _RANKS.get(row.verdict, _LAST))  # type: ignore[call-overload]
-    effect = abs(math.log(row.ratio)) * (row.total or 0.0) if row.ratio and rank < _LAST else 0.0
-    return (rank, -effect, -(row.share or 0.0), -(row.total or 0.0))
+    return (rank, -_effect(row) if rank < _LAST else 0.0, -(row.share or 0.0), -(row.total or 0.0))
+
+
+def _effect(row: TableRow) -> float:
+    """Seconds per call that it differs by from the base."""
+    return 0.0 if row.seconds is None or row.base is None else abs(row.seconds - row.base) * (row.per_call or 0)
 
 
 def data_json(found: Sequence[TableRow], shown: Sequence[Sequence[str]]) -> str:

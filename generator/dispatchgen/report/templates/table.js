@@ -70,11 +70,12 @@ class Table {
     this.below = this.spacer();
     this.body.replaceChildren(this.above, this.below);
     this.table.classList.add("windowed");
-    this.setWidths();
+    this.longest = new Map(columns.map(([id]) => [id, (rows.texts[id] ?? []).reduce((most, text) => Math.max(most, text.length), 0)]));
     this.scroller.tabIndex = -1;
     this.scroller.addEventListener("scroll", () => this.scheduled ??= requestAnimationFrame(() => this.draw()));
     this.scroller.addEventListener("keydown", (event) => this.key(event));
-    new ResizeObserver(() => this.draw()).observe(this.scroller);
+    new ResizeObserver(() => this.resized()).observe(this.scroller);
+    this.resized();
     addEventListener("beforeprint", () => this.print(true));
     addEventListener("afterprint", () => this.print(false));
   }
@@ -86,14 +87,23 @@ class Table {
     return row;
   }
 
+  resized() {
+    const narrow = this.scroller.clientWidth < 700;
+    if (narrow !== this.narrow) {
+      this.narrow = narrow;
+      this.setWidths();
+    }
+    this.draw();
+  }
+
   // Widths are of all rows, so that columns stay where they are while one scrolls.
   setWidths() {
     const widths = { name: 15, text: 8, count: 10, time: 19, seconds: 15, percent: 11, ratio: 40, verdict: 20, reason: 40 };
     const group = make("colgroup");
     let sum = 0;
     for (const [id, title, kind] of this.columns) {
-      const longest = id in this.rows.texts ? this.rows.texts[id].reduce((most, text) => Math.max(most, text.length), 0) : 0;
-      const wide = kind === "name" ? Math.min(longest, 48) + 4 : kind === "text" ? Math.min(longest, 28) + 4 : 0;
+      const longest = this.longest.get(id);
+      const wide = kind === "name" ? Math.min(longest, this.narrow ? 20 : 48) + 4 : kind === "text" ? Math.min(longest, 28) + 4 : 0;
       const characters = Math.max(widths[kind], wide, title.length + 6);
       const column = make("col");
       column.style.width = `${characters * 7.6}px`;
