@@ -185,10 +185,11 @@ RELEVANT: dict[str, dict[str, Any]] = {
     "import flags": {"import_flags": ("--no-verify",)},
     "compile flags": {"compile_flags": {"cpu": ("--iree-opt-level=O3",)}},
     "bindings": {"bindings": "fused"},
+    "memory of cold benchmarks": {"cold_memory": 1 << 20},
 }
 IRRELEVANT: dict[str, dict[str, Any]] = {
     "labels": {"labels": ("large",)},
-    "run": {"run": RunSettings(3, 0.01, "1s", 3, 16)},
+    "run": {"run": RunSettings(3, 0.01, "1s", 3, 16, "warm")},
     "parameters": {"parameters": ("w.irpa",)},
     "drift": {"drift": "allow"},
     "line": {"line": 77},
