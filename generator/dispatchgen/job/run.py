@@ -11,6 +11,7 @@ from dispatchgen.buildtree.build import check_paths
 from dispatchgen.buildtree.exclusive import exclusive
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.errors import DispatchgenError, Problem
+from dispatchgen.files import write_if_changed
 from dispatchgen.iree.tools import Tools, find_tools, program_version
 from dispatchgen.job.build import find_all_programs, lock, make
 from dispatchgen.job.made import Made, check_locks, keep_record, read_locks, read_record
@@ -19,7 +20,7 @@ from dispatchgen.job.options import RESULTS, Options
 from dispatchgen.lock.make import raise_all
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.observer import Observer
-from dispatchgen.ownership import check_build_folder
+from dispatchgen.ownership import IGNORE_ALL, check_build_folder
 from dispatchgen.results import environment
 from dispatchgen.results.pin import processors_for
 from dispatchgen.results.plan import add_sizes, with_calls
@@ -59,6 +60,7 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
         tools = options.tools or find_tools(options.iree_host_bin_dir)
         made = settle_drift(open_build(selected, options.built, options), observer)
         with exclusive(folder):
+            write_if_changed(folder / ".gitignore", IGNORE_ALL)  # what marks it as a build folder
             return _measure(made, tools, folder, options, observer)
     tools, programs = find_all_programs(options)
     locked = lock(whole, selected, tools, options, observer)
