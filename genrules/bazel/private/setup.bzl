@@ -138,7 +138,7 @@ def _create_nightly(name, manifest, suites, preset, attributes):
                 nightly = ":%s.nightly" % target,
                 preset = preset.id,
                 tags = ["manual"],
-                **attributes
+                **dict(attributes, testonly = True)  # as the test is
             )
 
 def _label(name):
