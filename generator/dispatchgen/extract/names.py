@@ -13,7 +13,9 @@ _NUMBERED = re.compile(r".*_dispatch_\d+", re.DOTALL)
 #: Longest name of a dispatch without its number, in characters: file systems allow 255 with what is added.
 _LENGTH = 100
 #: Names that the build tree and the targets of the Bazel rules (private/check.bzl) use themselves.
-_RESERVED = frozenset({"benchmarks", "built", "configured", "dispatches", "drift", "model", "smoke", "sources", "substitutions"})
+_RESERVED = frozenset(
+    {"benchmarks", "built", "configured", "dispatches", "drift", "model", "smoke", "sources", "substitutions"}
+)
 
 
 @dataclass(frozen=True)
