@@ -73,6 +73,7 @@ def test_several_results(report: Report) -> None:
     [
         (("new.json", "base.json", "--base", "base.json"), "only one RESULT can be compared"),
         (("new.json", "--base", "base.json", "--baseline", "main"), "exclude each other"),
+        (("new.json", "new.json"), "more than once"),
         (("new.json", "-o", "-", "--markdown", "-"), "standard output"),
         (("new.json", "-o", "nowhere/report.html"), "there is no folder 'nowhere'"),
         ((), "Missing argument"),

@@ -128,6 +128,16 @@ def test_commands_of_rows() -> None:
         f"dispatchgen repro 'm n' --dispatch {name} --benchmark {name}__B1 --substitution by_hand {place}"
     )
     assert found["model", ""] == f"dispatchgen run --model 'm n' --shape B1 {place}"
+    cold = {
+        "kind": "dispatch",
+        "caches": "cold",
+        "model": "m",
+        "dispatch": "d",
+        "variant": "",
+        "backend": "",
+        "device": "",
+    }
+    assert command(cold) == "dispatchgen repro m --dispatch d"
     assert shlex.split(found["model", "by_hand"])[-6:-4] == ["--substitution", "by_hand"]
 
 
@@ -143,6 +153,8 @@ def test_commands_of_rows() -> None:
         (format.count(1234567), "1\u202f234\u202f567"),
         (format.count(None), "?"),
         (format.ratio(1.0), "1.000"),
+        (format.interval(0.001, 1e4), "<0.01 to >100"),
+        (format.plus_minus(2.0), "± >100 %"),
         (format.interval(0.9, None), ""),
         (format.plus_minus(0.0123), "± 1.2 %"),
         (format.at(1.0), 60.0),

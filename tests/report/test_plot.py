@@ -48,6 +48,14 @@ def test_everything_is_inside_the_axes(sizes: tuple[int, ...], times: tuple[floa
     assert len(set(labels)) == len(labels) <= 8
 
 
+def test_ends_of_intervals_that_are_far_off_are_cut_off() -> None:
+    found = drawn(Point(1, 1e-5, 1e-9, 10.0), Point(2, 2e-5, 1.9e-5, 2.1e-5))
+    assert inside(found)
+    far, near = found.lines[0].marks
+    assert (far.top, far.bottom) == (found.top, found.bottom)
+    assert near.y - far.y < -50
+
+
 def test_larger_is_further_right_and_longer_further_up() -> None:
     marks = drawn(Point(1, 1e-6), Point(8, 4e-6), Point(64, 3e-6)).lines[0].marks
     assert all(left.x < right.x for left, right in itertools.pairwise(marks))

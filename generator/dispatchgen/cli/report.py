@@ -72,6 +72,8 @@ def command(
     from dispatchgen.results.load import load
 
     loaded = [load(path) for path in results]
+    if len({each.id for each in loaded}) < len(loaded):
+        raise click.UsageError("the same results were given more than once.")
     comparison = _comparison(loaded[0], base, baseline, manifest, force=force)
     texts = {output: report(loaded, comparison=comparison, over_time=_over_time(history, loaded))}
     if markdown is not None:

@@ -5,35 +5,22 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
+_Words = tuple["str | tuple[str, str]", ...]
+_REPRO: _Words = ("dispatchgen", "repro", ("", "model"), ("--dispatch", "dispatch"))
+_WHERE: _Words = (("--substitution", "variant"), ("--backend", "backend"), ("--device", "device"))
 #: What a row is -> the words of the command: as they are, or an option and the column of its value. An option without a
 #: value is left out. The page's script makes the same commands of them.
-COMMANDS: Mapping[str, tuple[str | tuple[str, str], ...]] = {
-    "dispatch": (
-        "dispatchgen",
-        "repro",
-        ("", "model"),
-        ("--dispatch", "dispatch"),
-        ("--benchmark", "benchmark"),
-        ("--substitution", "variant"),
-        ("--backend", "backend"),
-        ("--device", "device"),
-    ),
-    "model": (
-        "dispatchgen",
-        "run",
-        ("--model", "model"),
-        ("--shape", "shape"),
-        ("--substitution", "variant"),
-        ("--backend", "backend"),
-        ("--device", "device"),
-    ),
+COMMANDS: Mapping[str, _Words] = {
+    "warm": (*_REPRO, ("--benchmark", "benchmark"), *_WHERE),
+    "cold": (*_REPRO, *_WHERE),  # `--benchmark` is of warm functions; without it all of the dispatch run, cold ones too
+    "model": ("dispatchgen", "run", ("--model", "model"), ("--shape", "shape"), *_WHERE),
 }
 
 
 def command(row: Mapping[str, str]) -> str:
     """The command for a row, quoted for sh; `row` has its columns."""
     words: list[str] = []
-    for part in COMMANDS["model" if row["kind"] == "model" else "dispatch"]:
+    for part in COMMANDS["model" if row["kind"] == "model" else row["caches"]]:
         if isinstance(part, str):
             words.append(part)
         elif row[part[1]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dispatchgen.report.plot import Plot, Point, Series, plot
+from dispatchgen.report.table import short_id
 from dispatchgen.results.lean import Call, Results, Timing
 
 #: Most plots of a page, and most lines of a plot.
@@ -38,7 +39,7 @@ def curves(results: Sequence[Results]) -> Curves:
     """A plot for each whole model and each dispatch that was measured at several sizes."""
     found: list[tuple[str, str, list[_Place]]] = []
     for result in results:
-        note = f", {result.id}" if len(results) > 1 else ""
+        note = f", {short_id(result.id)}" if len(results) > 1 else ""
         for title, places in _places(result.calls).items():
             axis = _axis(places)
             if axis is not None:

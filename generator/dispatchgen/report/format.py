@@ -26,7 +26,7 @@ def percent(value: float | None) -> str:
 
 def plus_minus(half: float | None) -> str:
     """Half of an interval."""
-    return "" if half is None else f"± {half * 100:.1f} %"
+    return "" if half is None else f"± {half * 100:.1f} %" if half < 1 else "± >100 %"
 
 
 def count(value: int | None) -> str:
@@ -45,12 +45,14 @@ def size(value: float | None) -> str:
 
 def ratio(value: float | None) -> str:
     """A ratio of times."""
-    return NOTHING if value is None else f"{value:.3f}"
+    if value is None:
+        return NOTHING
+    return f"{value:.3f}" if 0.01 <= value < 100 else "<0.01" if value < 0.01 else ">100"
 
 
 def interval(low: float | None, high: float | None) -> str:
     """The interval of a ratio."""
-    return "" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+    return "" if low is None or high is None else f"{ratio(low)} to {ratio(high)}"
 
 
 def at(value: float) -> float:

@@ -10,10 +10,12 @@ from dispatchgen.results.text import format_seconds
 
 WIDTH, HEIGHT = 420.0, 240.0
 #: Space for the labels of the axes.
-LEFT, RIGHT, TOP, BOTTOM = 62.0, 30.0, 12.0, 42.0
+LEFT, RIGHT, TOP, BOTTOM = 72.0, 30.0, 12.0, 42.0
 #: From this ratio of the ends of an axis on it is logarithmic.
 _LOGARITHMIC = 4.0
 _MOST_TICKS = 6
+#: Ends of intervals that are farther off than this factor are cut off.
+_FAR = 1.5
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,7 @@ def plot(
     """
     points = [point for each in series for point in each.points]
     across = _Scale.of([point.x for point in points], LEFT + 8, WIDTH - RIGHT - 8, base=2)
-    times = [time for point in points for time in (point.seconds, point.low, point.high) if time is not None]
-    upright = _Scale.of(times, HEIGHT - BOTTOM - 6, TOP + 6, base=10)
+    upright = _Scale.of(_times(points), HEIGHT - BOTTOM - 6, TOP + 6, base=10)
     ticks = across.ticks() if x_ticks is None else x_ticks
     return Plot(
         title=title,
@@ -115,13 +116,21 @@ def plot(
     )
 
 
+def _times(points: Sequence[Point]) -> list[float]:
+    """The times that the axis spans: those of the points, and of their intervals what is not far off."""
+    times = [point.seconds for point in points]
+    least, most = min(times) / _FAR, max(times) * _FAR
+    ends = [end for point in points for end in (point.low, point.high) if end is not None]
+    return times + [max(least, min(most, end)) for end in ends]
+
+
 def _line(series: Series, across: _Scale, upright: _Scale) -> Line:
     marks = tuple(
         Mark(
             x=_short(across(point.x)),
             y=_short(upright(point.seconds)),
-            top=_short(upright(point.seconds if point.high is None else point.high)),
-            bottom=_short(upright(point.seconds if point.low is None else point.low)),
+            top=max(TOP, _short(upright(point.seconds if point.high is None else point.high))),
+            bottom=min(HEIGHT - BOTTOM, _short(upright(point.seconds if point.low is None else point.low))),
             title=", ".join(filter(None, (series.label, point.label, format_seconds(point.seconds)))),
         )
         for point in series.points

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dispatchgen.report.table import TableRow
+from dispatchgen.report.table import TableRow, short_id
 from dispatchgen.results.lean import Call, Results
 
 #: Most dispatches that are shown of a call.
@@ -48,7 +48,7 @@ def ranked(results: Sequence[Results], rows: Sequence[TableRow]) -> list[Ranked]
         _ranked(call, key, models.get(key), by_call.get(key, []))
         for result in results
         for call in result.calls
-        for key in [(result.id if several else "", call.model, call.backend, call.device.id, call.call)]
+        for key in [(short_id(result.id) if several else "", call.model, call.backend, call.device.id, call.call)]
     ]
     return sorted(found, key=lambda each: -(each.seconds or each.call.sum_seconds or 0.0))
 

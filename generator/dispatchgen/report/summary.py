@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from dispatchgen.report import format
+from dispatchgen.report.table import short_id
 from dispatchgen.results.lean import Call, Results
 from dispatchgen.results.schema import Environment, Machine
 
@@ -66,7 +67,7 @@ def run_of(results: Results) -> Run:
     """Where and how results were measured. Raises msgspec.ValidationError where they do not say it."""
     environment = Environment.model_validate_json(bytes(results.environment))
     return Run(
-        id=results.id,
+        id=short_id(results.id),
         started=format.time(results.started),
         finished=format.time(results.finished) if results.finished else None,
         machine=tuple(_machine(environment.machine)),

@@ -76,13 +76,18 @@ def table_rows(results: Sequence[Results], comparison: comparison_schema.Compari
     several = len(results) > 1
     compared = {} if comparison is None else {row.key: row for row in comparison.rows}
     found = [
-        _table_row(row, result.id if several else "", compared.get(row.key))
+        _table_row(row, short_id(result.id) if several else "", compared.get(row.key))
         for result in results
         for row in rows(result)
     ]
     found += [_gone(row) for row in compared.values() if row.verdict == "gone"]
     found.sort(key=_importance)
     return found
+
+
+def short_id(id: str) -> str:
+    """The beginning of a random id, for people."""
+    return id[:8]
 
 
 def _table_row(row: Row, run: str, compared: comparison_schema.Row | None) -> TableRow:

@@ -60,7 +60,7 @@ class Details {
   command(get) {
     const quote = (word) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
     const words = [];
-    for (const part of this.commands[get("kind") === "model" ? "model" : "dispatch"]) {
+    for (const part of this.commands[get("kind") === "model" ? "model" : get("caches")]) {
       if (typeof part === "string") words.push(part);
       else if (get(part[1])) words.push(...[part[0], get(part[1])].filter(Boolean));
     }

@@ -21,9 +21,9 @@ function formatSeconds(seconds) {
 }
 
 const formatPercent = (part) => part === null ? "-" : `${(part * 100).toFixed(1)} %`;
-const formatHalf = (half) => half === null ? "" : `± ${formatPercent(half)}`;
+const formatHalf = (half) => half === null ? "" : half < 1 ? `± ${formatPercent(half)}` : "± >100 %";
 const formatCount = (count) => count === null ? "?" : String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
-const formatRatio = (ratio) => ratio === null ? "-" : ratio.toFixed(3);
+const formatRatio = (ratio) => ratio === null ? "-" : ratio < 0.01 ? "<0.01" : ratio < 100 ? ratio.toFixed(3) : ">100";
 const formatInterval = (low, high) => low === null || high === null ? "" : `${formatRatio(low)} to ${formatRatio(high)}`;
 
 // The bar of a ratio, as the page has them elsewhere.
@@ -98,7 +98,7 @@ class Table {
 
   // Widths are of all rows, so that columns stay where they are while one scrolls.
   setWidths() {
-    const widths = { name: 15, text: 8, count: 10, time: 19, seconds: 15, percent: 11, ratio: 40, verdict: 20, reason: 40 };
+    const widths = { name: 15, text: 8, count: 10, time: 22, seconds: 15, percent: 11, ratio: 40, verdict: 24, reason: 40 };
     const group = make("colgroup");
     let sum = 0;
     for (const [id, title, kind] of this.columns) {
