@@ -10,13 +10,21 @@ from pydantic import BaseModel
 from dispatchgen.results.schema import (
     Agreement,
     BuildFailure,
+    BuildStep,
     CallResult,
+    Compiled,
     DispatchResult,
+    Environment,
+    Machine,
+    Measuring,
     NotRun,
     Results,
+    Settings,
+    Software,
     SubstitutedDispatch,
     SubstitutionResult,
     Timing,
+    WholeModel,
 )
 
 _MODELS = [
@@ -29,6 +37,14 @@ _MODELS = [
     Timing,
     NotRun,
     BuildFailure,
+    BuildStep,
+    Compiled,
+    Environment,
+    Machine,
+    Measuring,
+    Settings,
+    Software,
+    WholeModel,
 ]
 
 
