@@ -13,6 +13,7 @@ import pytest
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.errors import ManifestError
 from dispatchgen.extract.schema import BackendDispatches, Dispatch
+from dispatchgen.job import Options
 from dispatchgen.lock.schema import Lock, MadeFrom
 from dispatchgen.manifest.suite import Caches, Model, RunSettings, Source, Suite
 from dispatchgen.results import lean
@@ -235,6 +236,10 @@ def test_models_without_cold_benchmarks_are_refused(caches: Caches) -> None:
     with pytest.raises(ManifestError, match="model m has no cold benchmarks to measure") as caught:
         check_caches(suite, {"m": lock})
     assert caught.value.problems[0].place is not None and caught.value.problems[0].place.line == 7
+    with pytest.raises(ManifestError):
+        Options(run_settings={"caches": caches}).plan(
+            replace(suite, models=(replace(model, run=RunSettings()),)), {"m": lock}
+        )
     check_caches(suite, {"m": lock.model_copy(update={"cold_memory": 1})})
     check_caches(replace(suite, models=(replace(model, run=RunSettings()),)), {"m": lock})
 
