@@ -60,8 +60,9 @@ def violates(row: Row, conditions: Sequence[Condition]) -> bool:
 
 def failures(comparison: Comparison, conditions: Sequence[Condition]) -> Iterator[Problem]:
     """A problem for each kind of failure, with the first rows of each. Nothing to compare is one in any case."""
+    violating = [row for row in comparison.rows if violates(row, conditions)]
     for verdict, (one, more) in _MESSAGES.items():
-        rows = [row for row in comparison.rows if row.verdict == verdict and violates(row, conditions)]
+        rows = [row for row in violating if row.verdict == verdict]
         if rows:
             names = [f"\n    {name_of(row)}{_change(row)}" for row in _worst_first(rows)[:_NAMED]]
             if len(rows) > _NAMED:

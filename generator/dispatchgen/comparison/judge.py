@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dispatchgen.comparison.match import Pair
 from dispatchgen.comparison.options import Options
-from dispatchgen.comparison.presence import Missing, present, same_code
+from dispatchgen.comparison.presence import Missing, present
 from dispatchgen.comparison.schema import Between, Criteria, Row, Verdict
 from dispatchgen.comparison.statistics import (
     Floats,
@@ -58,31 +58,33 @@ def judge(pairs: Sequence[Pair], missing: Missing, options: Options, *, paired: 
       missing: Why what is only in BASE is not in NEW.
       paired: Whether both were measured at once: then rounds with the same number are compared.
     """
-    tested = _test(pairs, options, paired=paired)
-    between, criteria, together = _between(pairs, tested, options, paired=paired)
-    threshold = np.maximum(tested.floor, criteria.beyond * between)
     rows = [present(pair, missing, options) for pair in pairs]
-    for place, index in enumerate(tested.indices):
-        rows[index] = _told(rows[index], tested, place, threshold[place], options)
+    tested = _test(pairs, rows, options, paired=paired)
+    between, criteria, together = _between(rows, tested, options, paired=paired)
+    threshold = np.maximum(tested.floor, criteria.beyond * between)
+    numbers = np.array([tested.logs.mean, tested.low, tested.high, tested.p, tested.floor, threshold]).T.tolist()
+    for index, found in zip(tested.indices, numbers, strict=True):
+        rows[index] = _told(rows[index], *found, options=options)
     return Judged(tuple(rows), criteria, together)
 
 
-def _test(pairs: Sequence[Pair], options: Options, *, paired: bool) -> _Tested:
+def _test(pairs: Sequence[Pair], rows: Sequence[Row], options: Options, *, paired: bool) -> _Tested:
     indices: list[int] = []
     olds: list[Sequence[float]] = []
     news: list[Sequence[float]] = []
     shortest: list[float] = []
     same: list[bool] = []
-    for index, pair in enumerate(pairs):
-        if pair.base is None or pair.new is None or pair.base.timing is None or pair.new.timing is None:
+    for index, ((base, new), row) in enumerate(zip(pairs, rows, strict=True)):
+        if base is None or new is None or base.timing is None or new.timing is None:
             continue
-        old, new = _rounds(pair.base.timing, pair.new.timing, paired=paired)
-        if min(len(old), len(new)) >= FEWEST and min(old) > 0 and min(new) > 0:
+        old_rounds, new_rounds = _rounds(base.timing, new.timing, paired=paired)
+        enough = len(old_rounds) >= FEWEST and len(new_rounds) >= FEWEST
+        if enough and min(old_rounds) > 0 and min(new_rounds) > 0:
             indices.append(index)
-            olds.append(old)
-            news.append(new)
-            shortest.append(min(pair.base.timing.seconds, pair.new.timing.seconds))
-            same.append(bool(same_code(pair)))
+            olds.append(old_rounds)
+            news.append(new_rounds)
+            shortest.append(min(base.timing.seconds, new.timing.seconds))
+            same.append(bool(row.same_code))
     if paired:
         logs = trimmed_means([[n / o for o, n in zip(*both, strict=True)] for both in zip(olds, news, strict=True)])
     else:
@@ -101,9 +103,7 @@ def _rounds(base: Timing, new: Timing, *, paired: bool) -> tuple[Sequence[float]
     return [each for each, _ in both], [each for _, each in both]
 
 
-def _between(
-    pairs: Sequence[Pair], tested: _Tested, options: Options, *, paired: bool
-) -> tuple[Floats, Criteria, float]:
+def _between(rows: Sequence[Row], tested: _Tested, options: Options, *, paired: bool) -> tuple[Floats, Criteria, float]:
     """By what the same code differs between the runs, by pair: standard deviation of the logarithm; 0: not known."""
     logs = tested.logs.mean
     same = logs[tested.same_code]
@@ -118,8 +118,8 @@ def _between(
         scale, source, moved = scale_around_zero(logs), "all", logs
     between = np.full(len(logs), scale or 0.0)
     known = 0
-    for place, index in enumerate(tested.indices):
-        noise = options.noise.get(pairs[index].either.key)
+    for place, index in enumerate(tested.indices if options.noise else ()):
+        noise = options.noise.get(rows[index].key)
         if noise is not None:
             between[place] = noise * math.sqrt(2)  # of two runs, each with that deviation
             known += 1
@@ -129,10 +129,10 @@ def _between(
     return between, criteria, math.exp(float(np.median(moved))) if len(moved) else 1.0
 
 
-def _told(row: Row, tested: _Tested, place: int, threshold: float, options: Options) -> Row:
-    """The row of a tested pair."""
-    log, low, high = (float(each[place]) for each in (tested.logs.mean, tested.low, tested.high))
-    p, floor = float(tested.p[place]), float(tested.floor[place])
+def _told(
+    row: Row, log: float, low: float, high: float, p: float, floor: float, threshold: float, *, options: Options
+) -> Row:
+    """The row of a tested pair. All but `p` are logarithms."""
     verdict: Verdict = "noisy"
     reason = None
     if p < options.alpha and abs(log) >= threshold:

@@ -90,29 +90,29 @@ def _folded(rows: Sequence[Row], room: int) -> str:
     number = Counter(WORDS[row.verdict] for row in rows)
     title = ", ".join(f"{count} {word}" for word, count in number.items())
     start, end = f"<details><summary>{title}</summary>\n\n", "</details>\n\n"
-    return start + _table(_ROWS, map(_row, rows), _ROWS_FOLDED, room - len(start) - len(end)) + end
+    return start + _table(_ROWS, map(_row, rows[:_ROWS_FOLDED]), len(rows), room - len(start) - len(end)) + end
 
 
-def _table(titles: Sequence[str], rows: Iterable[str], most: int, room: int) -> str:
-    """A table of as many rows as are wanted and fit; empty without rows."""
-    lines = list(rows)
-    header = (
-        "| "
-        + " | ".join(titles)
-        + " |\n"
-        + "".join("| ---: " if each in _NUMBERS else "| --- " for each in titles)
-        + "|\n"
-    )
-    more = "\nand {} more\n\n"
-    used = len(header) + len(more) + len(str(len(lines)))
-    kept = 0
-    while kept < min(len(lines), most) and used + len(lines[kept]) <= room:
-        used += len(lines[kept])
-        kept += 1
-    if not lines:
+def _table(titles: Sequence[str], lines: Iterable[str], number: int, room: int) -> str:
+    """A table of the lines that fit; empty where there are none.
+
+    Args:
+      number: How many lines there were to show.
+      room: Most characters.
+    """
+    if not number:
         return ""
-    text = header + "".join(lines[:kept]) if kept else ""
-    return text + (more.format(len(lines) - kept) if kept < len(lines) else "\n")
+    text = _line(titles) + _line("---:" if title in _NUMBERS else "---" for title in titles)
+    more = "\nand {} more\n\n"
+    left = room - len(text) - len(more) - len(str(number))
+    kept = 0
+    for line in lines:
+        left -= len(line)
+        if left < 0:
+            break
+        text += line
+        kept += 1
+    return text + ("\n" if kept == number else more.format(number - kept))
 
 
 def _row(row: Row) -> str:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from dispatchgen.results.lean import Call, Dispatch, Key, Results, Row, rows
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """A benchmark in both results, or in one of them."""
-
-    __slots__ = ("base", "new")
 
     base: Row | None
     new: Row | None
@@ -96,7 +93,7 @@ def _same_problem(base: Row, new: Row) -> bool:
 
 
 def _same_operands(base: Dispatch, new: Dispatch) -> bool:
-    return (base.workload, base.constants, base.bindings) == (new.workload, new.constants, new.bindings)
+    return base.workload == new.workload and base.constants == new.constants and base.bindings == new.bindings
 
 
 def same_sizes(base: Call, new: Call) -> bool:

@@ -56,14 +56,14 @@ def present(pair: Pair, missing: Missing, options: Options) -> Row:
         count=either.count,
         operation=either.dispatch.operation if either.dispatch else "",
         renamed_from=base.key.benchmark if base and new and base.key != new.key else None,
-        same_code=same_code(pair),
+        same_code=_same_code(pair),
         reason=reason,
         limit=None if limit is None or math.isinf(limit) else limit,
         ignored=limit is not None and math.isinf(limit),
     )
 
 
-def same_code(pair: Pair) -> bool | None:
+def _same_code(pair: Pair) -> bool | None:
     """Whether the module is the same, byte for byte; None: not known."""
     if pair.base is None or pair.new is None or pair.base.compiled is None or pair.new.compiled is None:
         return None

@@ -44,7 +44,7 @@ def render(comparison: Comparison, *, every: bool = False) -> RenderableType:
         parts.append(Text(line, style="yellow"))
     rows = [row for row in comparison.rows if every or row.verdict not in _COUNTED]
     shown = rows if every else attention_first(rows)[:_MOST_ROWS]
-    place = {call: index for index, call in enumerate(dict.fromkeys(map(call_of, comparison.rows)))}
+    place = {call: index for index, call in enumerate(dict.fromkeys(map(call_of, rows)))}
     for call, group in groupby(sorted(shown, key=lambda row: place[call_of(row)]), key=call_of):
         found = attention_first(list(group))
         parts += [Text(call, style="bold"), _rows(found), *map(Text, _remarks(found)), Text()]

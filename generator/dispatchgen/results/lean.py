@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import msgspec
 
@@ -31,7 +30,7 @@ class Timing(msgspec.Struct, frozen=True, gc=False):
     @property
     def fastest(self) -> Sequence[float]:
         """Wall-clock time in seconds, by round: of each the fastest repetition."""
-        return cast(Sequence[float], self.real)
+        return self.real  # type: ignore[return-value]  # see above
 
 
 class Compiled(msgspec.Struct, frozen=True, gc=False):
@@ -187,11 +186,8 @@ class Key(NamedTuple):
     caches: str  #: `warm` or `cold`.
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """What was measured, or was to be, under one key."""
-
-    __slots__ = ("call", "compiled", "count", "dispatch", "failure", "key", "timing")
 
     key: Key
     call: Call
