@@ -6,12 +6,14 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support import REPOSITORY, CliResult, run_cli
+from support import REPOSITORY, CliResult, run_cli, started, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -60,17 +62,23 @@ def suite(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Path:
     return suite
 
 
-def _run(suite: Path, *arguments: str) -> CliResult:
+def _environment(suite: Path) -> dict[str, str]:
+    """That of a user and on a host whose names no text has by chance."""
     customized = suite.parent / "customized"
     customized.mkdir(exist_ok=True)
     (customized / "sitecustomize.py").write_text(f"import platform\nplatform.node = lambda: {_HOST!r}\n")
-    environment = {
-        "HOME": str(suite.parent),
-        "LOGNAME": _USER,
-        "USER": _USER,
-        "PYTHONPATH": f"{REPOSITORY / 'generator'}{os.pathsep}{customized}",
-    }
-    return run_cli("run", *arguments, cwd=suite, env=environment)
+    path = f"{REPOSITORY / 'generator'}{os.pathsep}{customized}"
+    return {"HOME": str(suite.parent), "LOGNAME": _USER, "USER": _USER, "PYTHONPATH": path}
+
+
+def _run(suite: Path, *arguments: str) -> CliResult:
+    return run_cli("run", *arguments, cwd=suite, env=_environment(suite))
+
+
+def _assert_nothing_is_told(suite: Path, text: str) -> None:
+    for told in (str(suite), str(suite.parent), str(suite.parent.parent), _USER, "madeuphost", "/opt/madeup"):
+        assert told not in text
+    assert not [word for word in re.split(r"""[\s"'=@,()]+|\\n""", text) if re.match(r"/\w", word)]
 
 
 @pytest.fixture(scope="module")
@@ -89,10 +97,18 @@ def result(suite: Path) -> CliResult:
 
 @pytest.mark.usefixtures("result")
 def test_the_file_holds_neither_names_nor_places(suite: Path) -> None:
-    text = (suite / ".dispatchgen" / "results.json").read_text(encoding="utf-8")
-    for told in (str(suite), str(suite.parent), str(suite.parent.parent), _USER, "madeuphost", "/opt/madeup"):
-        assert told not in text
-    assert not [word for word in re.split(r"""[\s"'=@,()]+|\\n""", text) if re.match(r"/\w", word)]
+    _assert_nothing_is_told(suite, (suite / ".dispatchgen" / "results.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.usefixtures("result")
+def test_nor_does_the_journal_of_a_run_that_was_killed(suite: Path) -> None:
+    journal = suite / "killed.json.partial"
+    command = [sys.executable, "-m", "dispatchgen", "run", "--model", "mlp", "--rounds", "200", "--json", "killed.json"]
+    environment = {**os.environ, **_environment(suite)}
+    with started(command, cwd=suite, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        # Behind the first line are the processes that ended: one of them has failed.
+        wait_until(lambda: journal.exists() and "p.so" in journal.read_text("utf-8").partition("\n")[2], process)
+    _assert_nothing_is_told(suite, journal.read_text(encoding="utf-8"))
 
 
 def test_people_see_the_places_all_the_same(suite: Path, result: CliResult) -> None:
