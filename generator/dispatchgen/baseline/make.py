@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from dispatchgen.baseline import schema
 from dispatchgen.baseline.schema import BASELINE_VERSION, Baseline, BaselineRow
 from dispatchgen.errors import BaselineError, Place, Problem
 from dispatchgen.results import lean
-from dispatchgen.results.estimate import FEWEST, TRIM
+from dispatchgen.results.estimate import FEWEST
 from dispatchgen.results.lean import Key
 from dispatchgen.results.schema import Machine
 
@@ -58,7 +59,7 @@ def make(given: Sequence[Given]) -> Made:
         message = f"nothing in the results can be a baseline: {what}"
         raise BaselineError(Problem(message, Place(str(given[0][0])), "dispatchgen run --rounds 10"))
     noise = _noise({key: [row.timing.seconds for _, row in rows if row.timing] for key, rows in measured.items()})
-    rows = [_row(key, [*measured[key]], noise.get(key)) for key in sorted(measured)]
+    rows = [_row(key, found, noise.get(key)) for key, found in measured.items()]
     results = [result for _, result in given]
     machine = _environment(results[0])["machine"]
     baseline = assemble(machine, rows, calls_of(results), map(source_of, results))
@@ -144,20 +145,24 @@ def _noise(seconds: Mapping[Key, Sequence[float]]) -> dict[Key, float]:
 
     A few runs tell little of one row, and two may agree by chance: at least what rows differ by on the whole is taken.
     """
-    import numpy as np
-
-    logs = {key: np.log(times) for key, times in seconds.items() if len(times) > 1 and min(times) > 0}
-    own = {key: float(np.std(each, ddof=1)) for key, each in logs.items()}
-    whole = float(np.median([*own.values()])) if own else 0.0
+    logs = {key: list(map(math.log, times)) for key, times in seconds.items() if len(times) > 1 and min(times) > 0}
+    own = {key: _deviation(each) for key, each in logs.items()}
+    whole = statistics.median(own.values()) if own else 0.0
     return {key: max(each, whole) for key, each in own.items()}
 
 
+def _deviation(values: Sequence[float]) -> float:
+    """Standard deviation, estimated from a sample."""
+    middle = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum((each - middle) ** 2 for each in values) / (len(values) - 1))
+
+
 def _row(key: Key, measured: Sequence[tuple[str, lean.Row]], noise: float | None) -> BaselineRow:
-    """The row of a benchmark that was measured in one run or more: all of their rounds."""
+    """The row of a benchmark that was measured in one run or more: all of their rounds, and the median of their times."""
     last = measured[-1][1]
     timings = [row.timing for _, row in measured if row.timing is not None]
     rounds = list(chain.from_iterable(timing.fastest for timing in timings))
-    seconds = timings[0].seconds if len(timings) == 1 else _middle(rounds)
+    seconds = statistics.median(timing.seconds for timing in timings)
     cpu_seconds = sum(timing.cpu_seconds for timing in timings) / len(timings)
     dispatch: dict[str, Any] = {}
     if last.dispatch is not None:
@@ -175,14 +180,6 @@ def _row(key: Key, measured: Sequence[tuple[str, lean.Row]], noise: float | None
         size=None if last.compiled is None else last.compiled.size,
         sha256=None if last.compiled is None else last.compiled.sha256,
     )
-
-
-def _middle(rounds: Sequence[float]) -> float:
-    """The time that rounds stand for, as `estimate` has it."""
-    import numpy as np
-    from scipy import stats
-
-    return math.exp(stats.trim_mean(np.log(rounds), TRIM)) if min(rounds) > 0 else sorted(rounds)[len(rounds) // 2]
 
 
 def _short(value: float) -> float:
