@@ -48,8 +48,9 @@ def render(comparison: Comparison) -> str:
     start = f"### Dispatch benchmarks: {counted(comparison)}\n\n" + _notes(comparison)
     end = _mean(comparison) + f"<sub>{html.escape(criteria(comparison))}.</sub>\n"
     left = _LONGEST - len(start) - len(end)
-    shown = _table(_ROWS, map(_row, changed), _ROWS_SHOWN, left // 2)
-    effects = _table(_CALLS, map(_call, largest_first(comparison.calls)), _CALLS_SHOWN, (left - len(shown)) // 2)
+    shown = _table(_ROWS, map(_row, changed[:_ROWS_SHOWN]), len(changed), left // 2)
+    calls = largest_first(comparison.calls)
+    effects = _table(_CALLS, map(_call, calls[:_CALLS_SHOWN]), len(calls), (left - len(shown)) // 2)
     folded = _folded(rest, left - len(shown) - len(effects))
     return start + shown + effects + folded + end
 
