@@ -158,7 +158,7 @@ def _deviation(values: Sequence[float]) -> float:
 
 
 def _row(key: Key, measured: Sequence[tuple[str, lean.Row]], noise: float | None) -> BaselineRow:
-    """The row of a benchmark that was measured in one run or more: all of their rounds, and the median of their times."""
+    """The row of a benchmark that was measured in runs: all of their rounds, and the median of their times."""
     last = measured[-1][1]
     timings = [row.timing for _, row in measured if row.timing is not None]
     rounds = list(chain.from_iterable(timing.fastest for timing in timings))
