@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,6 +67,8 @@ def command(
         raise click.UsageError("only one RESULT can be compared; `dispatchgen merge-results` makes one of shards.")
     if str(output) == "-" and str(markdown) == "-":
         raise click.UsageError("only one of --output and --markdown can go to standard output.")
+    # The collector would look at the same millions of objects again and again, and none of them is garbage.
+    gc.disable()
     from dispatchgen.files import write_if_changed
     from dispatchgen.report.markdown import markdown as markdown_text
     from dispatchgen.report.report import report

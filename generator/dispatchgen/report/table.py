@@ -65,6 +65,8 @@ class TableRow(NamedTuple):
 
 _FIRST_NUMBER = TableRow._fields.index("per_call")
 _TEXTS, _NUMBERS = TableRow._fields[:_FIRST_NUMBER], TableRow._fields[_FIRST_NUMBER:]
+#: Columns of whole numbers.
+_WHOLE = frozenset(("per_call", "rounds", "size", "bindings"))
 _DIGITS = 4
 _RANKS = {verdict: rank for rank, verdict in enumerate(SHOWN)}
 #: The rank of what does not call for attention.
@@ -158,7 +160,7 @@ def data_json(found: Sequence[TableRow], shown: Sequence[Sequence[str]]) -> str:
     texts: dict[str, list[object]] = {}
     for name, values in _columns(found):
         if name in _NUMBERS:
-            columns[name] = [_rounded(value) for value in values]
+            columns[name] = values if name in _WHOLE else _rounded(values)
         else:
             numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
             texts[name] = list(numbers)
@@ -179,8 +181,16 @@ def _columns(found: Sequence[TableRow]) -> Iterator[tuple[str, Sequence[object]]
     yield from zip(TableRow._fields, zip(*found, strict=True) if found else ((),) * len(TableRow._fields), strict=True)
 
 
-def _rounded(value: object) -> float | int | None:
-    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value  # type: ignore[return-value]
+def _rounded(values: Sequence[object]) -> list[float]:
+    """Times and the like to four digits; NaN, which is null in JSON, in place of None."""
+    import numpy as np
+
+    numbers = np.array(values, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = 10.0 ** (_DIGITS - 1 - np.floor(np.log10(np.abs(numbers))))
+        rounded = np.round(numbers * scale) / scale
+    found: list[float] = np.where(numbers == 0, 0.0, rounded).tolist()
+    return found
 
 
 def script_json(data: object) -> str:
