@@ -20,6 +20,7 @@ from dispatchgen.results.measure import measure
 from dispatchgen.results.policy import Policy
 from dispatchgen.results.schema import Host, Results
 from dispatchgen.results.task import Outcome, Task
+from dispatchgen.results.write import text_of
 from made_up_tasks import Kernel, World, frame_of
 
 
@@ -102,7 +103,7 @@ def test_what_is_finished_takes_the_place_of_the_journal(tmp_path: Path) -> None
     frame = frame_of(tasks)
     with started(path, frame, tasks) as kept:
         assert path.read_text() == "of an earlier run"
-        kept.finish(frame)
+        kept.finish(text_of(frame))
     assert load_full(path) == frame
     assert [each.name for each in tmp_path.iterdir()] == ["r.json"]
 
@@ -121,7 +122,7 @@ def test_a_file_is_written_by_one_run_at_a_time(tmp_path: Path) -> None:
     with resumed(path, frame, tasks):
         pass
     with started(path, frame, tasks) as again:
-        again.finish(frame)
+        again.finish(text_of(frame))
 
 
 def test_a_new_run_takes_the_place_of_an_interrupted_one(tmp_path: Path) -> None:

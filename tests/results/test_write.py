@@ -25,4 +25,4 @@ def test_a_row_takes_a_line() -> None:
     assert len(before) == len(after)
     changed = [line for line, other in zip(before, after, strict=True) if line != other]
     assert [line.strip().split(":")[0] for line in changed] == ['{"name"', '"whole_model"', '"sum_seconds"']
-    assert '"benchmark": "slow"' in changed[0]
+    assert '"benchmark":"slow"' in changed[0]

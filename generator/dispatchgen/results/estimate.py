@@ -52,7 +52,8 @@ def estimate(rounds: Sequence[float]) -> Estimate:
     cut = int(TRIM * len(logs))
     kept = len(logs) - 2 * cut
     winsorized = [logs[cut]] * cut + logs[cut : len(logs) - cut] + [logs[-cut - 1]] * cut
-    error = math.sqrt(statistics.variance(winsorized) * (len(logs) - 1) / (kept * (kept - 1)))
+    mean = math.fsum(winsorized) / len(logs)
+    error = math.sqrt(math.fsum((each - mean) ** 2 for each in winsorized) / (kept * (kept - 1)))
     half = float(stdtrit(kept - 1, (1 + CONFIDENCE) / 2)) * error
     center = statistics.median(logs)
     noise = statistics.median(abs(each - center) for each in logs) / _NORMAL_DEVIATION

@@ -25,7 +25,6 @@ from dispatchgen.files import remove, write_if_changed
 from dispatchgen.results.measurements import Record
 from dispatchgen.results.schema import Host, Results
 from dispatchgen.results.task import Target, Task
-from dispatchgen.results.write import text_of
 
 #: Version of the format.
 JOURNAL_VERSION = 1
@@ -89,9 +88,9 @@ class Journal:
             raise _unwritable(partial_of(self.path), error) from error
         self._length += len(line)
 
-    def finish(self, results: Results) -> None:
+    def finish(self, text: str) -> None:
         """Writes the result file, and removes the journal. Raises OutputError; then the journal stays."""
-        write_if_changed(self.path, text_of(results))
+        write_if_changed(self.path, text)
         with self.path.open("rb") as file:  # what it stands for is removed next
             os.fsync(file.fileno())
         remove(partial_of(self.path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from dispatchgen.results.estimate import estimate, middle
@@ -48,6 +49,27 @@ class Measured:
         """Wall-clock time of one run in seconds, by round: of each the fastest repetition."""
         return [min(each.sample.real) for each in self.samples]
 
+    @cached_property
+    def timing(self) -> Timing | None:
+        """The timing that the rounds make; None: there are none."""
+        if not self.samples:
+            return None
+        samples = [each.sample for each in self.samples]
+        found = estimate(self.fastest)
+        return Timing(
+            seconds=found.seconds,
+            cpu_seconds=middle([min(each.cpu) for each in samples]),
+            low=found.low,
+            high=found.high,
+            noise=found.noise,
+            rounds=tuple(each.round for each in self.samples),
+            at=tuple(each.at for each in self.samples),
+            real=tuple(each.real for each in samples),
+            cpu=tuple(each.cpu for each in samples),
+            iterations=samples[-1].iterations,
+            batch_size=self.samples[-1].batch_size,
+        )
+
 
 @dataclass(frozen=True)
 class Measurements:
@@ -65,21 +87,5 @@ class Measurements:
 
 
 def timing_of(measured: Measured) -> Timing | None:
-    """The timing that the rounds make; None: there are none."""
-    if not measured.samples:
-        return None
-    samples = [each.sample for each in measured.samples]
-    found = estimate(measured.fastest)
-    return Timing(
-        seconds=found.seconds,
-        cpu_seconds=middle([min(each.cpu) for each in samples]),
-        low=found.low,
-        high=found.high,
-        noise=found.noise,
-        rounds=tuple(each.round for each in measured.samples),
-        at=tuple(each.at for each in measured.samples),
-        real=tuple(each.real for each in samples),
-        cpu=tuple(each.cpu for each in samples),
-        iterations=samples[-1].iterations,
-        batch_size=measured.samples[-1].batch_size,
-    )
+    """`Measured.timing`, which several calls of a model may have."""
+    return measured.timing

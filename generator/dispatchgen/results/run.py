@@ -68,27 +68,31 @@ def run(builds: Sequence[Build], options: RunOptions, observer: Observer) -> lis
             for each, frame in zip(builds, frames, strict=True)
         }
         if options.resume:
-            frames = [keeper.journal.frame for keeper in keepers.values()]
+            frames = [_with_budget(keeper.journal.frame, options) for keeper in keepers.values()]
         watch = start_watch()
         found = _measured(builds, frames[0], options, keepers, observer)
         seen = disturbances(watch)
         measured = []
         for each, frame in zip(builds, frames, strict=True):
             results = _finished(fill(frame, found, build=each.prepared.build), seen)
-            scrubbed = each.scrubber.data(results)
-            measured.append(Measured(results, text_of(scrubbed)))
-            keepers[each.prepared.build].journal.finish(scrubbed)
+            text = text_of(each.scrubber.data(results))
+            measured.append(Measured(results, text))
+            keepers[each.prepared.build].journal.finish(text)
     return measured
 
 
 def _frame(prepared: Prepared, options: RunOptions, observer: Observer) -> Results:
     """What is known before measuring, with how outputs compare; an interrupted run has that already."""
-    measuring = prepared.frame.measuring.model_copy(update={"budget_seconds": options.budget})
-    frame = prepared.frame.model_copy(update={"measuring": measuring})
+    frame = _with_budget(prepared.frame, options)
     if options.resume or not prepared.checks:
         return frame
     with observer.stage("comparing outputs") as show:
         return run_checks(frame, prepared.checks, show)
+
+
+def _with_budget(frame: Results, options: RunOptions) -> Results:
+    measuring = frame.measuring.model_copy(update={"budget_seconds": options.budget})
+    return frame.model_copy(update={"measuring": measuring})
 
 
 @contextmanager
