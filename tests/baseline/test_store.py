@@ -74,6 +74,7 @@ def test_results_of_a_baseline_have_the_rows_of_the_result(tmp_path: Path) -> No
         original=own.timing,
         timing=timed,
         ratio=0.5,
+        cold=timed,
         agreement=None,
         failure=None,
         compiled=compiled,
@@ -88,14 +89,15 @@ def test_results_of_a_baseline_have_the_rows_of_the_result(tmp_path: Path) -> No
         same=False,
         ratio=0.9,
     )
-    call = made_up.call([own], symbols={"B": 2}).model_copy(
+    cold_only = made_up.dispatch("relu", made_up.rounds_of(2e-5)).model_copy(update={"timing": None, "cold": timed})
+    call = made_up.call([own, cold_only], symbols={"B": 2}).model_copy(
         update={"initializers": (made_up.dispatch("fill", made_up.rounds_of(1e-6)),), "substitutions": (variant,)}
     )
     [(path, result)] = given(tmp_path, made_up.results([call]))
     found = as_results(make([(path, result)]).baseline)
     rows, expected = ({row.key: row for row in lean.rows(each)} for each in (found, result))
     assert rows.keys() == expected.keys()
-    assert len(rows) == 6
+    assert len(rows) == 8
     for key, row in rows.items():
         other = expected[key]
         assert row.timing is not None and other.timing is not None

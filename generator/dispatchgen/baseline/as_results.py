@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -53,8 +53,7 @@ def _call(call: schema.Call, rows: Sequence[BaselineRow]) -> lean.Call:
         backend=call.backend,
         device=lean.Device(call.device, call.uri, call.run_flags),
         call=call.call,
-        # A call of a function has a row of its whole model: none where that was not measured.
-        function=call.function if ("model", "") in own else "",
+        function=call.function,
         shape=call.shape,
         symbols=call.symbols,
         overrides=call.overrides,
@@ -70,34 +69,34 @@ def _call(call: schema.Call, rows: Sequence[BaselineRow]) -> lean.Call:
 
 
 def _substitution(variant: str, rows: Mapping[tuple[str, str, str], _ByCaches]) -> lean.Substitution:
-    own = (by.get("warm") for (of, kind, _), by in rows.items() if of == variant and kind == "dispatch")
-    replaced = [row for row in own if row is not None]
+    replaced = [by for (of, kind, _), by in rows.items() if of == variant and kind == "dispatch"]
     return lean.Substitution(
         name=variant,
         id=variant,
         members=(),
-        dispatches=tuple(
-            lean.Substituted(
-                name=row.name or row.benchmark,
-                benchmark=row.benchmark,
-                operation=row.operation,
-                kind="",
-                file="",
-                count=row.count,
-                timing=_timing(row),
-                compiled=_compiled([row]),
-            )
-            for row in replaced
-        ),
+        dispatches=tuple(map(_substituted, replaced)),
         whole_model=_whole_model(rows.get((variant, "model", ""), {})),
         same=False,
     )
 
 
+def _substituted(by_caches: _ByCaches) -> lean.Substituted:
+    row = next(iter(by_caches.values()))
+    return lean.Substituted(
+        name=row.name or row.benchmark,
+        benchmark=row.benchmark,
+        operation=row.operation,
+        kind="",
+        file="",
+        count=row.count,
+        timing=_timing(by_caches.get("warm")),
+        cold=_timing(by_caches.get("cold")),
+        compiled=_compiled(by_caches),
+    )
+
+
 def _dispatch(by_caches: _ByCaches) -> lean.Dispatch:
-    warm, cold = by_caches.get("warm"), by_caches.get("cold")
-    row = warm or cold
-    assert row is not None
+    row = next(iter(by_caches.values()))
     return lean.Dispatch(
         name=row.name,
         benchmark=row.benchmark,
@@ -110,19 +109,21 @@ def _dispatch(by_caches: _ByCaches) -> lean.Dispatch:
         bindings=row.bindings,
         count=row.count,
         data=row.data,
-        timing=None if warm is None else _timing(warm),
-        cold=None if cold is None else _timing(cold),
-        failure="the baseline has no time of it" if warm is None else None,
-        compiled=_compiled(by_caches.values()),
+        timing=_timing(by_caches.get("warm")),
+        cold=_timing(by_caches.get("cold")),
+        compiled=_compiled(by_caches),
     )
 
 
 def _whole_model(by_caches: _ByCaches) -> lean.WholeModel:
-    row = by_caches.get("warm")
-    return lean.WholeModel() if row is None else lean.WholeModel(_timing(row), None, _compiled([row]))
+    if not by_caches:
+        return lean.WholeModel(left_out=True)
+    return lean.WholeModel(_timing(by_caches.get("warm")), None, _compiled(by_caches))
 
 
-def _timing(row: BaselineRow) -> lean.Timing:
+def _timing(row: BaselineRow | None) -> lean.Timing | None:
+    if row is None:
+        return None
     return lean.Timing(
         seconds=row.seconds,
         cpu_seconds=row.cpu_seconds,
@@ -131,6 +132,6 @@ def _timing(row: BaselineRow) -> lean.Timing:
     )
 
 
-def _compiled(rows: Iterable[BaselineRow]) -> lean.Compiled | None:
-    found = next((row for row in rows if row.sha256 is not None), None)
+def _compiled(by_caches: _ByCaches) -> lean.Compiled | None:
+    found = next((row for row in by_caches.values() if row.sha256 is not None), None)
     return None if found is None or found.sha256 is None else lean.Compiled(found.size or 0, found.sha256)
