@@ -127,7 +127,7 @@ def test_commands_of_rows() -> None:
     assert found["dispatch", "by_hand"] == (
         f"dispatchgen repro 'm n' --dispatch {name} --benchmark {name}__B1 --substitution by_hand {place}"
     )
-    assert found["model", ""] == f"dispatchgen run --model 'm n' --shape B1 {place}"
+    assert found["model", ""] == f"dispatchgen run --model 'm n' --shape B=1 {place}"
     cold = {
         "kind": "dispatch",
         "caches": "cold",

@@ -50,6 +50,28 @@ def test_what_is_gone_is_a_row() -> None:
     assert found["a"].state == "measured"
 
 
+def test_shapes_are_sizes_or_labels() -> None:
+    calls = [
+        made_up.call([], call=label, model=label, symbols=symbols)
+        for label, symbols in (("B8_S1_128", {"B": 8, "S1": 128}), ("large", {"B": 8}), ("static", {}))
+    ]
+    result = reported.as_lean(made_up.results(calls))
+    assert {row.model: row.shape for row in table_rows([result], None)} == {
+        "B8_S1_128": "B=8,S1=128",
+        "large": "large",
+        "static": "static",
+    }
+
+
+def test_cold_caches_have_rows_of_their_own() -> None:
+    dispatch = made_up.dispatch("d", [1e-5] * 3).model_copy(update={"cold": made_up.timing([3e-5] * 3), "share": 0.5})
+    found = table_rows([reported.as_lean(made_up.results([made_up.call([dispatch])]))], None)
+    warm, cold = (row for row in found if row.kind == "dispatch")
+    assert (warm.caches, warm.share) == ("warm", 0.5)
+    assert (cold.caches, cold.share) == ("cold", None)
+    assert cold.seconds == pytest.approx(3e-5)
+
+
 def test_links_are_unique_and_the_same_in_the_next_report(base: lean.Results, new: lean.Results) -> None:
     links = [row.link for row in table_rows([new], None)]
     assert len(set(links)) == len(links)

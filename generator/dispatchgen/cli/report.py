@@ -69,6 +69,7 @@ def command(
         raise click.UsageError("only one of --output and --markdown can go to standard output.")
     # The collector would look at the same millions of objects again and again, and none of them is garbage.
     gc.disable()
+    click.get_current_context().call_on_close(gc.enable)
     from dispatchgen.files import write_if_changed
     from dispatchgen.report.markdown import markdown as markdown_text
     from dispatchgen.report.report import report

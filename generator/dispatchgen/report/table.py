@@ -13,9 +13,10 @@ from urllib.parse import quote
 import msgspec
 
 from dispatchgen.comparison import schema as comparison_schema
+from dispatchgen.manifest.shapes import default_label
 from dispatchgen.report.commands import COMMANDS
 from dispatchgen.report.verdicts import CALM, SHOWN
-from dispatchgen.results.lean import Key, Results, Row, rows
+from dispatchgen.results.lean import Call, Key, Results, Row, rows
 
 
 class TableRow(NamedTuple):
@@ -104,7 +105,7 @@ def _table_row(row: Row, run: str, compared: comparison_schema.Row | None) -> Ta
         workload=", ".join(map(str, dispatch.workload)) if dispatch is not None else "",
         constants=", ".join(f"{value} : {type}" for type, value in dispatch.constants) if dispatch is not None else "",
         data="; ".join(dispatch.data) if dispatch is not None else "",
-        shape=row.call.shape,
+        shape=_shape(row.call),
         state="measured" if timing is not None else "not measured",
         failure=row.failure or "",
         verdict=compared.verdict if compared is not None else "",
@@ -137,6 +138,13 @@ def _gone(row: comparison_schema.Row) -> TableRow:
 
 def _key_columns(key: Key) -> dict[str, str]:
     return key._asdict()
+
+
+def _shape(call: Call) -> str:
+    """The shape for `dispatchgen run --shape`: sizes, which need not be listed, or where it has one its own label."""
+    if call.symbols and call.shape == default_label(call.symbols):
+        return ",".join(f"{symbol}={size}" for symbol, size in call.symbols.items())
+    return call.shape
 
 
 def half_width(low: float | None, high: float | None) -> float | None:
