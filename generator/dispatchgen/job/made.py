@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.state import BuildState
 from dispatchgen.errors import LockError, OutputError, Place, Problem
-from dispatchgen.extract.schema import BackendDispatches, Data
+from dispatchgen.extract.schema import BackendDispatches, Benchmark, Data
 from dispatchgen.files import write_if_changed
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import lock_text, read_lock
@@ -105,15 +105,16 @@ def check_locks(suite: Suite, locks: Mapping[str, Lock], tree: BuildTree, state:
             if (model.id, backend) in state.models:
                 continue
             locked = locks[model.id].backends.get(backend)
-            if locked is None or _names(locked) != _names(read_index(tree, model.id, backend)):
+            if locked is None or _benchmarks(locked) != _benchmarks(read_index(tree, model.id, backend)):
                 message = f"the build of model {model.name} on {backend} is not of the lock"
                 problems.append(Problem(message, Place(str(tree.folder(model.id, backend))), "build it again"))
     if problems:
         raise OutputError(*problems)
 
 
-def _names(found: BackendDispatches) -> dict[str, set[str]]:
-    return {each.name: set(each.functions) for each in found.dispatches}
+def _benchmarks(found: BackendDispatches) -> dict[str, dict[str, Benchmark]]:
+    """The benchmarks of each dispatch, with their sizes. What the dispatch does may not be what is locked."""
+    return {each.name: {benchmark.name: benchmark for benchmark in each.benchmarks} for each in found.dispatches}
 
 
 def binary_dir(folder: Path, suite: Suite) -> Path:
