@@ -35,6 +35,13 @@ def test_one_sample_is_the_test_against_zeros(rounds: list[float]) -> None:
     assert found.mean[0] == pytest.approx(stats.trim_mean(np.log(rounds), 0.25))
 
 
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_p_values_are_adjusted_as_scipy_does(p_values: list[float]) -> None:
+    found = adjusted(np.array(p_values))
+    assert list(found) == pytest.approx(list(stats.false_discovery_control(p_values)))
+
+
 def test_without_noise_any_difference_is_one() -> None:
     flat, other = trimmed_means([[2.0] * 5, [2.0] * 5]), trimmed_means([[2.0] * 5, [2.1] * 5])
     found = difference(flat, other)

@@ -78,16 +78,16 @@ def _effect(where: tuple[str, str, str, str], call: _Call) -> CallEffect | None:
 
 
 def _measured(pair: Pair) -> bool:
-    return all(side.timing is not None for side in (pair.base, pair.new) if side is not None)
+    base, new = pair
+    return (base is None or base.timing is not None) and (new is None or new.timing is not None)
 
 
 def _same_call(used: Sequence[tuple[Row, Pair]]) -> bool:
     """Whether the call is the same in both results, and all of it was to be measured."""
     calls = {id(side.call): side.call for _, pair in used for side in (pair.base, pair.new) if side is not None}
     first, *others = calls.values()
-    return not any(call.coverage.left_out for call in calls.values()) and all(
-        same_sizes(first, each) for each in others
-    )
+    complete = not any(call.coverage.left_out for call in calls.values())
+    return complete and all(same_sizes(first, each) for each in others)
 
 
 def _total(timing: Timing | None, count: int | None) -> float:
@@ -96,17 +96,14 @@ def _total(timing: Timing | None, count: int | None) -> float:
 
 def _weighted_half_width(row: Row, pair: Pair, base: float, new: float) -> float | None:
     """By how much the logarithm of the ratio of sums may be wrong because of this row."""
-    shares = [
-        _total(side.timing, side.count) / whole
-        for side, whole in ((pair.base, base), (pair.new, new))
-        if side is not None
-    ]
-    if len(shares) == 2:
+    old = _total(pair.base.timing, pair.base.count) / base if pair.base else 0.0
+    now = _total(pair.new.timing, pair.new.count) / new if pair.new else 0.0
+    if pair.base and pair.new:
         half = _half_width(row.low, row.high)
-    else:
-        timing = pair.either.timing
-        half = _half_width(timing.low, timing.high) if timing else None
-    return None if half is None else half * sum(shares) / len(shares)
+        return None if half is None else half * (old + now) / 2
+    timing = pair.either.timing
+    half = _half_width(timing.low, timing.high) if timing else None
+    return None if half is None else half * (old + now)
 
 
 def _half_width(low: float | None, high: float | None) -> float | None:

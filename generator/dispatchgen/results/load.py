@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,9 @@ from dispatchgen.results.schema import RESULTS_VERSION
 
 #: Why rows have no time in a run that has not ended.
 INTERRUPTED = "not measured: the run was interrupted"
+
+#: How files start that dispatchgen writes; others are parsed once more, to find their version.
+_STATED_VERSION = re.compile(rb'\s*\{\s*"version"\s*:\s*(\d+)\s*[,}]')
 
 
 class _Version(msgspec.Struct):
@@ -65,6 +69,9 @@ def _data(path: Path) -> bytes:
         raise ResultsError(Problem(f"cannot read the results: {error.strerror}", place)) from None
     if journal.is_journal(data):
         return results_so_far(journal.read(path)).model_dump_json().encode()
+    stated = _STATED_VERSION.match(data)
+    if stated is not None and int(stated[1]) == RESULTS_VERSION:
+        return data
     try:
         version = msgspec.json.decode(data, type=_Version).version
     except msgspec.MsgspecError as error:
