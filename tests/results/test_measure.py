@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import pytest
@@ -229,15 +229,20 @@ def test_a_run_that_was_interrupted_goes_on_as_if_it_had_not_been(data: st.DataO
             for number, spec in enumerate(specs)
         ]
 
-    world = World()
-    whole = Memory()
-    expected = measure(tasks(world), policy, lambda _: whole, now=world.now)
-    cut = data.draw(st.integers(0, len(whole.appended)))
-    world = World.after(whole.appended[:cut])
-    rest = Memory(whole.appended[:cut])
-    found = measure(tasks(world), policy, lambda _: rest, elapsed=world.time, now=world.now)
+    def keeper_of(keepers: Sequence[Memory]) -> Callable[[Task], Memory]:
+        """Of tasks of two builds, which have a journal each."""
+        return lambda task: keepers[int(task.target.variant) % 2]
+
+    world, whole = World(), (Memory(), Memory())
+    expected = measure(tasks(world), policy, keeper_of(whole), now=world.now)
+    ran = sorted((each for keeper in whole for each in keeper.appended), key=lambda record: record.at)
+    until = data.draw(st.integers(0, len(ran)))
+    left = [Memory([each for each in keeper.appended if each in ran[:until]]) for keeper in whole]
+    world = World.after(ran[:until])
+    found = measure(tasks(world), policy, keeper_of(left), elapsed=world.time, now=world.now)
     assert found == expected
-    assert rest.appended == whole.appended[cut:]
+    for keeper, resumed in zip(whole, left, strict=True):
+        assert [*resumed.records, *resumed.appended] == keeper.appended
     if policy.budget is not None:
         assert expected.spent_seconds <= policy.budget + 2.0
     for each in expected.measured.values():
