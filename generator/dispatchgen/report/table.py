@@ -95,7 +95,8 @@ def short_id(id: str) -> str:
 
 def _table_row(row: Row, run: str, compared: comparison_schema.Row | None) -> TableRow:
     key, timing, dispatch = row.key, row.timing, row.dispatch
-    own = dispatch if not key.variant and key.caches == "warm" else None
+    main = "cold" if row.call.settings.get("caches") == "cold" else "warm"  # shares are of this
+    own = dispatch if not key.variant and key.caches == main else None
     return TableRow(
         run=run,
         **_key_columns(key),
