@@ -96,6 +96,9 @@ bench: $(stamp)
 	$(bin)/python benchmarks/any_size.py
 	$(bin)/python benchmarks/cold_caches.py
 	$(bin)/python benchmarks/sweep.py
+	$(bin)/python benchmarks/many_rows.py
+	$(bin)/python benchmarks/report_in_browser.py
+	$(bin)/python benchmarks/honesty.py
 	$(bin)/python benchmarks/bazel_scale.py
 
 docs: $(stamp)
