@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -14,7 +15,11 @@ from dispatchgen.baseline.job import Saved, Update
 from dispatchgen.baseline.schema import Baseline, BaselineRow
 from dispatchgen.baseline.text import benchmark_of, describe, first
 from dispatchgen.baseline.update import Action
+from dispatchgen.comparison.options import Options
 from dispatchgen.results.text import NOTHING, format_seconds
+
+#: Standard deviations of a run, by which two runs must differ: comparisons want three of their difference.
+_BEYOND = 3 * math.sqrt(2)
 
 #: What is said of rows with an action, in this order.
 _ACTIONS: dict[Action, str] = {
@@ -50,8 +55,8 @@ def saved_lines(saved: Saved) -> Iterator[str]:
     noisy = sorted((row for row in rows if row.noise is not None), key=lambda row: row.noise or 0.0)
     if noisy:
         middle, most = noisy[len(noisy) // 2], noisy[-1]
-        yield f"runs differ by {_percent(middle.noise)} at the median, by {_percent(most.noise)} at most:"
-        yield f"  {describe(most.key)}"
+        yield f"at the median {_seen(middle)}"
+        yield f"at most {_seen(most)}: {describe(most.key)}"
     else:
         yield "note: one run does not tell how runs of the same code differ: give the results of several"
     if saved.left_out:
@@ -101,6 +106,12 @@ def _rows(rows: Sequence[BaselineRow]) -> Table:
             Text(", ".join(row.results)),
         )
     return table
+
+
+def _seen(row: BaselineRow) -> str:
+    """By how much runs differ, and what that means for checks."""
+    seen = max(Options.floor, math.expm1(_BEYOND * (row.noise or 0.0)))
+    return f"runs differ by {_percent(row.noise)}, and a slowdown is seen from {seen * 100:.0f} % on"
 
 
 def _percent(value: float | None) -> str:

@@ -37,7 +37,7 @@ def save_command(name: str, results: tuple[Path, ...], manifest: Path, force: bo
     """Save results as the baseline NAME of their machine.
 
     Of several results, which are of the same code, the rounds are put together, and by what they differ is kept: a
-    later difference counts from three times that on.
+    later difference is to be well above that.
     """
     from dispatchgen.baseline.job import save
     from dispatchgen.baseline.table import saved_lines
