@@ -70,14 +70,22 @@ def keep_record(folder: Path, made: Made, software: Software) -> None:
     write_if_changed(folder / "build.json", record.model_dump_json(indent=1) + "\n")
 
 
-def read_record(folder: Path) -> Record:
-    """What a build folder keeps. Raises OutputError where it has nothing."""
+def find_record(folder: Path) -> Record | None:
+    """What a build folder keeps; None: nothing, or it is none."""
     try:
         return Record.model_validate_json((folder / "build.json").read_bytes())
     except (OSError, ValidationError):
+        return None
+
+
+def read_record(folder: Path) -> Record:
+    """What a build folder keeps. Raises OutputError where it has nothing."""
+    record = find_record(folder)
+    if record is None:
         message = "no build of dispatchgen is kept here"
         hint = "`dispatchgen run --build-dir` with this folder makes one"
-        raise OutputError(Problem(message, Place(str(folder)), hint)) from None
+        raise OutputError(Problem(message, Place(str(folder)), hint))
+    return record
 
 
 def read_locks(suite: Suite, folder: Path | None = None) -> dict[str, Lock]:

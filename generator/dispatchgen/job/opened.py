@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.state import BuildState
-from dispatchgen.job.made import Made, binary_dir, check_locks, read_locks
+from dispatchgen.job.made import Made, binary_dir, check_locks, find_record, read_locks
 from dispatchgen.job.options import Options
 from dispatchgen.lock.drift import REPORT
 from dispatchgen.manifest.suite import Suite
@@ -28,7 +28,11 @@ def open_build(selected: Suite, folder: Path, options: Options) -> Made:
     state = BuildState({pair: _NOT_BUILT for pair in _pairs(suite) if not _is_built(tree, *pair)})
     drifting = {pair: "drift" for pair in _pairs(suite) if _drift(tree, *pair) is not None}
     check_locks(suite, locks, tree, BuildState({**state.models, **drifting}))
-    return Made(options.plan(suite, locks), tree, state)
+    record = find_record(tree.binary_dir.parent)
+    if record is None:
+        return Made(options.plan(suite, locks), tree, state)
+    state = replace(record.state, models={**record.state.models, **state.models})
+    return Made(options.plan(suite, locks), tree, state, record.failures, record.software)
 
 
 def settle_drift(made: Made, observer: Observer) -> Made:

@@ -69,7 +69,7 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
         with exclusive(folder):
             made = make(locked, programs, folder, options, observer)
             made = settle_drift(made, observer) if options.keep_locks else made
-            keep_record(folder, made, _environment(made, tools, options).software)
+            keep_record(folder, made, environment.read_software(made.plan.suite, _what_measures(tools)))
             outcome = _measure(made, tools, folder, options, observer)
     except DispatchgenError as error:
         raise_all([*([DispatchgenError(*locked.problems)] if locked.problems else []), error])
@@ -123,9 +123,7 @@ def _build(
 def _environment(made: Made, tools: Tools, options: Options) -> Environment:
     """Where it is measured, and with what it was made."""
     suite = made.plan.suite
-    programs = environment.Measured(
-        tools.iree_benchmark_module, tools.compiler_version, program_version(tools.iree_benchmark_module)
-    )
+    programs = _what_measures(tools)
     uris = {device.uri for backend in suite.backends for device in backend.devices}
     pinned = {processor for uri in uris for processor in processors_for(options.pin, uri) or ()}
     found = environment.read_environment(suite, programs, pinned=sorted(pinned), with_host_name=options.with_host_name)
@@ -133,3 +131,8 @@ def _environment(made: Made, tools: Tools, options: Options) -> Environment:
         return found
     used = {"runtime": found.software.runtime, "kernel": found.software.kernel}
     return found.model_copy(update={"software": made.software.model_copy(update=used)})
+
+
+def _what_measures(tools: Tools) -> environment.Measured:
+    runtime = program_version(tools.iree_benchmark_module)
+    return environment.Measured(tools.iree_benchmark_module, tools.compiler_version, runtime)
