@@ -13,8 +13,10 @@ from dispatchgen.results.schema import (
     BuildFailure,
     CallResult,
     DeviceUsed,
+    Measuring,
     NotRun,
     Results,
+    Shard,
     SubstitutedDispatch,
     SubstitutionResult,
     WholeModel,
@@ -191,3 +193,12 @@ def test_overridden_sizes_are_told() -> None:
     assert (
         "sum of dispatches 1.00 s, whole model 10.0 s\noverridden: n is 5; the whole model computes its own\n" in text
     )
+
+
+def test_a_shard_may_have_nothing_to_measure() -> None:
+    """Of many, some are empty; one whose rows have no time is not."""
+    shard = Measuring(shard=Shard(index=2, count=9))
+    empty = results().model_copy(update={"measuring": shard})
+    assert list(verdict(empty, devices_named=False)) == []
+    bad = results(result((dispatch("a", x={"B2": 1}),), {}, model=None)).model_copy(update={"measuring": shard})
+    assert "nothing was measured" in list(verdict(bad, devices_named=False))

@@ -10,7 +10,8 @@ from dispatchgen.results.schema import DispatchResult, Results, SubstitutedDispa
 def verdict(results: Results, *, devices_named: bool) -> Iterator[str]:
     """Yields a sentence for each kind of failure; nothing where all is well. The tables name each one with its reason.
 
-    An absent device is no failure, unless the user named the devices to run on, or nothing was measured at all.
+    An absent device is no failure, unless the user named the devices to run on, or nothing was measured at all. A shard
+    may have nothing to measure: of many, some are empty.
 
     Args:
       devices_named: Whether the user named the devices on the command line.
@@ -36,7 +37,8 @@ def verdict(results: Results, *, devices_named: bool) -> Iterator[str]:
         yield f"devices that were asked for are absent: {', '.join(sorted(absent))}"
     if not any(row.timing or row.cold for row in rows):
         whole = any(call.whole_model.timing for call in results.calls)
-        yield "no dispatch was measured" if whole else "nothing was measured"
+        if rows or results.measuring.shard is None:
+            yield "no dispatch was measured" if whole else "nothing was measured"
     elif results.build_failures and not (failed or models or broken or any(_substitutions(results))):
         yield "the build failed"
 
