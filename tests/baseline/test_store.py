@@ -158,6 +158,8 @@ def _damage(text: str, what: str) -> str:
         "no call": text.replace('"call":"static"', '"call":"other"', 1),
         "an older version": text.replace('"version": 1', '"version": 0'),
         "a newer version": text.replace('"version": 1', '"version": 2, "new key": {}'),
+        "another machine": text.replace('"cores":8', '"cores":"many"'),
+        "no software": text.replace('"runtime":"3.13.0",', ""),
         "no JSON": "slow: yes\n",
     }[what]
 
@@ -173,6 +175,8 @@ def _damage(text: str, what: str) -> str:
         ("no call", "is of a call that is not listed"),
         ("an older version", "its format has version 0, dispatchgen .* reads version 1"),
         ("a newer version", "was written by a newer dispatchgen: its format has version 2"),
+        ("another machine", "the baseline is damaged: the machine: cpu.cores: Input should be a valid integer"),
+        ("no software", "the baseline is damaged: the software of run a: runtime: Field required"),
         ("no JSON", "the baseline is damaged: JSON is malformed"),
     ],
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
+from pydantic import BaseModel, ValidationError
 
 from dispatchgen import __version__
 from dispatchgen.baseline.schema import BASELINE_VERSION, Baseline
@@ -15,6 +16,7 @@ from dispatchgen.baseline.text import describe
 from dispatchgen.errors import BaselineError, Place, Problem
 from dispatchgen.files import write_if_changed
 from dispatchgen.manifest.names import MAX_NAME, show
+from dispatchgen.results.schema import Machine, Software
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 #: What Git leaves where two branches changed the same lines.
@@ -108,6 +110,14 @@ def _check(path: Path, baseline: Baseline) -> None:
 
 
 def _wrong(baseline: Baseline) -> Iterator[str]:
+    described: list[tuple[str, type[BaseModel], object]] = [("machine", Machine, baseline.machine)]
+    described += [(f"software of run {each.id}", Software, each.software) for each in baseline.results]
+    for what, model, data in described:
+        try:
+            model.model_validate_json(msgspec.json.encode(data))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            yield f"the {what}: {'.'.join(map(str, first['loc']))}: {first['msg']}"
     for key, times in Counter(row.key for row in baseline.rows).items():
         if times > 1:
             yield f"the row {show(describe(key))} is there {times} times"
