@@ -50,3 +50,11 @@ def test_what_is_no_result_file_is_refused(
 def test_a_file_that_is_not_there(tmp_path: Path, read: Callable[[Path], object]) -> None:
     with pytest.raises(ResultsError, match="cannot read the results: No such file or directory"):
         read(tmp_path / "none.json")
+
+
+@_READERS
+def test_an_environment_that_is_none_is_refused(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    file = tmp_path / "r.json"
+    file.write_text(text_of(made_up_results.results([])).replace('"cores"', '"kernels"'))
+    with pytest.raises(ResultsError, match="this is no result file of dispatchgen"):
+        read(file)

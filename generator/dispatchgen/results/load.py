@@ -33,9 +33,10 @@ def load(path: Path) -> lean.Results:
     data = _data(path)
     try:
         results = msgspec.json.decode(data, type=lean.Results)
+        schema.Environment.model_validate_json(bytes(results.environment))
         # What is not decoded yet is a view of the whole file.
         return msgspec.structs.replace(results, environment=msgspec.Raw(bytes(results.environment)))
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, ValidationError) as error:
         raise _no_results(path, error) from None
 
 
