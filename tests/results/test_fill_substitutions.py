@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import made_up_results
 from dispatchgen.results.checks import with_agreements
 from dispatchgen.results.fill import fill
 from dispatchgen.results.frame import call_frame
@@ -200,3 +201,18 @@ def test_what_the_build_tells_of_what_is_not_run() -> None:
 
 
 _SAME = ExaminedModel(same=True)
+
+
+def test_how_well_a_ratio_is_known_is_told_by_rounds_that_have_both() -> None:
+    """The machine became slower for both: the ratio is known well all the same."""
+    call = measured({}, examined=examined("a"))
+    (result,) = call.substitutions
+    slow = [1.0, 1.5, 1.0, 1.5, 1.0, 1.5]
+    times = [made_up_results.timing([factor * each for each in slow]) for factor in (4, 1)]
+    update = {"original": times[0], "timing": times[1], "ratio": 0.25, "failure": None}
+    rows = (result.dispatches[0].model_copy(update=update), *result.dispatches[1:])
+    known = call.model_copy(update={"substitutions": (result.model_copy(update={"dispatches": rows}),)})
+    lines = [line.split() for line in text_of(known).splitlines()]
+    assert ["dispatch", "substitute", "original", "time", "ratio", "known", "to"] in lines
+    (row,) = (line for line in lines if line[:2] == ["a__x", "k.c"])
+    assert row[-2:] == ["±0.0", "%"]

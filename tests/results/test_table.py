@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 
 import pytest
 from rich.console import Console
@@ -202,3 +203,29 @@ def test_a_shard_may_have_nothing_to_measure() -> None:
     assert list(verdict(empty, devices_named=False)) == []
     bad = results(result((dispatch("a", x={"B2": 1}),), {}, model=None)).model_copy(update={"measuring": shard})
     assert "nothing was measured" in list(verdict(bad, devices_named=False))
+
+
+def test_how_well_times_are_known_is_shown() -> None:
+    """With rounds enough; and what was not controlled."""
+    call = result((dispatch("a", x={"B2": 1}),), {"a__x": 1.0})
+    (row,) = call.dispatches
+    few = printed(results(call))
+    assert "known to" not in few
+    assert "measured once: how far times differ by chance is not known" in few
+    rounds = made_up_results.timing(made_up_results.rounds_of(2e-6, noise=0.02))
+    known = call.model_copy(
+        update={
+            "dispatches": (row.model_copy(update={"timing": rounds}),),
+            "whole_model": WholeModel(timing=rounds),
+        }
+    )
+    data = results(known)
+    environment = data.environment.model_copy(update={"uncontrolled": ("the clock",)})
+    text = printed(data.model_copy(update={"environment": environment}))
+    assert rounds.low is not None and rounds.high is not None and rounds.noise is not None
+    half = math.log(rounds.high / rounds.low) / 2
+    (line,) = (line.split() for line in text.splitlines() if line.startswith("a__x"))
+    assert f"±{half * 100:.1f}" in line
+    assert f"{rounds.noise * 100:.1f}" in line
+    assert text.endswith("\nnot controlled: the clock\n")
+    assert "measured" not in text.splitlines()[-2]

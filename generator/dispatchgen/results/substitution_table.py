@@ -8,9 +8,10 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from dispatchgen.results.estimate import estimate
 from dispatchgen.results.proof import SAME_TEXT
 from dispatchgen.results.schema import Agreement, SubstitutedDispatch, SubstitutionResult, Timing, WholeModel
-from dispatchgen.results.text import NOTHING, format_seconds, indented
+from dispatchgen.results.text import NOTHING, format_half_width, format_seconds, indented
 
 
 def render_substitution(
@@ -50,13 +51,18 @@ def _rows(rows: Sequence[SubstitutedDispatch]) -> Table:
     table.add_column("dispatch", overflow="fold")
     table.add_column("substitute", overflow="fold")
     is_cold = any(row.cold is not None or row.cold_failure is not None for row in rows)
-    for title in ("original", "time", "ratio", *(("cold", "cold ratio") if is_cold else ())):
+    half_widths = [_ratio_half_width(row) for row in rows]
+    is_known = any(half is not None for half in half_widths)
+    known, cold = ["known to"] if is_known else [], ["cold", "cold ratio"] if is_cold else []
+    for title in ("original", "time", "ratio", *known, *cold):
         table.add_column(title, justify="right", no_wrap=True)
     if is_checked:
         table.add_column("outputs agree", no_wrap=True)
-    for row in rows:
+    for row, half in zip(rows, half_widths, strict=True):
         time = "same" if row.same else "failed" if row.failure else _seconds(row.timing)
         cells = [row.benchmark, row.file, _seconds(row.original), time, format_ratio(row.ratio)]
+        if is_known:
+            cells.append(format_half_width(half))
         if is_cold:
             cells += [_seconds(row.cold), format_ratio(row.cold_ratio)]
         if is_checked:
@@ -67,6 +73,17 @@ def _rows(rows: Sequence[SubstitutedDispatch]) -> Table:
 
 def _seconds(timing: Timing | None) -> str:
     return format_seconds(timing.seconds if timing else None)
+
+
+def _ratio_half_width(row: SubstitutedDispatch) -> float | None:
+    """How well the ratio is known: from rounds that have both, since they ran one right after the other."""
+    if row.original is None or row.timing is None:
+        return None
+    originals, substitutes = (dict(zip(each.rounds, each.real, strict=True)) for each in (row.original, row.timing))
+    pairs = [(min(substitutes[number]), min(originals[number])) for number in originals if number in substitutes]
+    if not pairs or min(original for _, original in pairs) <= 0:
+        return None
+    return estimate([substitute / original for substitute, original in pairs]).half_width
 
 
 def _outputs(agreement: Agreement | None) -> str:

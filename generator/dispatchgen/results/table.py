@@ -127,7 +127,7 @@ def _columns(share_title: str | None, *, is_warm: bool) -> Iterator[_Column]:
     yield _Column("count", lambda row: _NOT_KNOWN if row.count is None else str(row.count))
     cold = _Column("cold", lambda row: _time(row.cold, row.cold_failure), _is_cold)
     yield _Column("time", lambda row: _time(row.timing, row.failure)) if is_warm else cold
-    yield _Column("known to", lambda row: format_half_width(_main(row)), lambda row: _half_width(row) is not None)
+    yield _Column("known to", lambda row: format_half_width(_half_width(row)), lambda row: _half_width(row) is not None)
     yield _Column("noise", lambda row: format_share(_noise(row)), lambda row: _noise(row) is not None)
     if is_warm:
         yield cold

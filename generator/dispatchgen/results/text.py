@@ -30,9 +30,8 @@ def half_width(timing: Timing) -> float | None:
     return math.log(timing.high / timing.low) / 2
 
 
-def format_half_width(timing: Timing | None) -> str:
-    """How well a time is known, in percent."""
-    half = None if timing is None else half_width(timing)
+def format_half_width(half: float | None) -> str:
+    """How well something is known, in percent: half of its confidence interval, relative."""
     return NOTHING if half is None else f"±{half * 100:.1f} %"
 
 
