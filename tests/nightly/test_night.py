@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from dispatchgen.baseline.job import save
-from dispatchgen.errors import CheckFailed
+from dispatchgen.errors import CheckFailed, DispatchgenError
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.nightly.night import Night, judge, measure, take
 from dispatchgen.results.load import load
@@ -131,6 +131,13 @@ def test_a_stale_lock_stops_it_before_anything_else(kept: Place) -> None:
     with pytest.raises(CheckFailed) as caught:
         measure(night, kept.options(night), kept.said, "bazel run //:renew")
     assert {problem.hint for problem in caught.value.problems} == {"bazel run //:renew"}
+
+
+def test_a_night_that_ended_does_not_go_on(kept: Place) -> None:
+    night = kept.night()
+    with pytest.raises(DispatchgenError):
+        kept.measure(night, measuring=RunOptions(resume=True))
+    assert "results.json" in _files(night.outputs.folder), "what it measured is still there"
 
 
 def test_shards_on_two_machines_are_one_night(kept: Place) -> None:

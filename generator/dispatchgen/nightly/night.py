@@ -63,7 +63,7 @@ def measure(night: Night, options: Options, observer: Observer, renew: str | Non
       CheckFailed: a lock is stale. Nothing was built or measured.
       DispatchgenError: as `run_job`.
     """
-    night.outputs.prepare()
+    night.outputs.prepare(resume=options.measuring.resume)
     locks.check(night.whole, night.selected.models, renew)
     options = replace(
         options,

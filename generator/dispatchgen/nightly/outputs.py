@@ -53,16 +53,17 @@ class Outputs:
         """The comparison, for CI systems that show tests."""
         return self.folder / "junit.xml"
 
-    def prepare(self) -> None:
-        """Removes what an earlier night left, so that nobody takes it for what this one did. A journal stays.
+    def prepare(self, *, resume: bool) -> None:
+        """Removes what an earlier night left, so that nobody takes it for what this one did, unless that one goes on.
 
         Raises OutputError.
         """
         for folder in (*([] if self.owner is None else [self.owner]), self.work):
             check_build_folder(folder)
             write_if_changed(folder / ".gitignore", IGNORE_ALL)
-        remove(self.results)
-        self.forget()
+        if not resume:
+            remove(self.results)
+            self.forget()
 
     def forget(self) -> None:
         """Removes all but results. Raises OutputError."""
