@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from dispatchgen.observer import Show
@@ -11,7 +11,7 @@ from dispatchgen.results.gather import Gathered, measurements
 from dispatchgen.results.measurements import Measurements, Record
 from dispatchgen.results.pin import kept_on
 from dispatchgen.results.policy import Policy
-from dispatchgen.results.schedule import steps
+from dispatchgen.results.schedule import Step, steps
 from dispatchgen.results.task import Task
 
 #: Why benchmarks have no time in a run whose budget was too small.
@@ -58,10 +58,8 @@ def measure(
         for keeper in keepers.values()
         for record in keeper.records
     }
-    at = max([elapsed, *(record.at for record in earlier.values())])
-    spent = max([0.0, *(record.spent for record in earlier.values())])
+    watch = _Watch(now, elapsed, earlier.values())
     planned = sum(task.settings.rounds + 2 * (task.batch_size == "auto") for task in tasks)
-    start = now()
     for step in steps(tasks, policy, gathered):
         record = earlier.pop((step.task.id, step.round, step.batch_size), None)
         if record is None:
@@ -69,20 +67,42 @@ def measure(
                 break
             if show is not None:
                 show(gathered.processes, planned if gathered.processes < planned else None, step.title)
-            began = now() - start
-            with kept_on(step.task.cpus):
-                outcome = step.task.run(step.benchmarks, step.batch_size)
-            record = Record(
-                task=step.task.id,
-                round=step.round,
-                at=round(at + began, 6),
-                spent=round(spent + now() - start, 6),
-                batch_size=step.batch_size,
-                benchmarks=step.benchmarks,
-                outcome=outcome,
-            )
+            record = _run(step, watch)
             keeper_of(step.task).append(record)
         gathered.add(record)
     for record in earlier.values():  # of a run that was to measure more than this
         gathered.add(record)
     return measurements(tasks, gathered, BUDGET_SPENT)
+
+
+class _Watch:
+    """Tells the time of a run that may have been interrupted, in seconds."""
+
+    def __init__(self, now: Callable[[], float], elapsed: float, earlier: Iterable[Record]) -> None:
+        records = list(earlier)
+        self._now, self._start = now, now()
+        self._at = max([elapsed, *(record.at for record in records)])
+        self._spent = max([0.0, *(record.spent for record in records)])
+
+    def at(self) -> float:
+        """Since the run started."""
+        return round(self._at + self._now() - self._start, 6)
+
+    def spent(self) -> float:
+        """Spent on measuring, in all parts of the run."""
+        return round(self._spent + self._now() - self._start, 6)
+
+
+def _run(step: Step, watch: _Watch) -> Record:
+    at = watch.at()
+    with kept_on(step.task.cpus):
+        outcome = step.task.run(step.benchmarks, step.batch_size)
+    return Record(
+        task=step.task.id,
+        round=step.round,
+        at=at,
+        spent=watch.spent(),
+        batch_size=step.batch_size,
+        benchmarks=step.benchmarks,
+        outcome=outcome,
+    )
