@@ -1,8 +1,8 @@
 """How long comparing and reporting take, and how much memory, where results have very many rows.
 
 `python benchmarks/many_rows.py` makes up two result files of 100,000 rows (10 rounds of 3 repetitions each), runs the
-commands on them, each in a process of its own, and writes `benchmarks/results/many_rows.json`. Fails where a command
-takes longer or more than it may.
+commands on them, each three times in processes of their own, and writes the fastest to `benchmarks/results/many_rows.json`.
+Fails where a command takes longer or more memory than it may. Run it on a quiet machine: time of a wall clock decides.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ def main() -> None:
     """Measures and writes the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=100_000, help="rows of each file")
+    parser.add_argument("--runs", type=int, default=3, help="how often each command runs; the fastest counts")
     parser.add_argument("-o", "--output", type=Path, default=_RESULTS, help="default: %(default)s")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="many-rows-") as folder:
@@ -65,12 +66,13 @@ def main() -> None:
         write_results(base, arguments.rows, "base", slower=0.0)
         write_results(new, arguments.rows, "new", slower=0.02)
         commands = _commands(base, new, Path(folder))
-        measured = [{"name": name, **measure(command)} for name, command in commands]
+        measured = [{"name": name, **fastest(command, arguments.runs)} for name, command in commands]
         sizes = [base.stat().st_size, new.stat().st_size]
     figures = {
         "dispatchgen": __version__,
         "python": platform.python_version(),
         "processors": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1),
         "rows": arguments.rows,
         "rounds": ROUNDS,
         "repetitions": REPETITIONS,
@@ -89,6 +91,12 @@ def _commands(base: Path, new: Path, folder: Path) -> Iterator[tuple[str, list[s
     yield "compare", ["compare", str(base), str(new)]
     yield "compare, with all outputs", ["compare", str(base), str(new), *outputs]
     yield "report", ["report", str(new), "--base", str(base), "-o", str(folder / "report.html")]
+
+
+def fastest(arguments: list[str], runs: int) -> dict[str, Any]:
+    """What the fastest run measured, with the most memory of any: nothing makes a program faster than it is."""
+    found = [measure(arguments) for _ in range(runs)]
+    return {**min(found, key=lambda each: each["seconds"]), "peak_bytes": max(each["peak_bytes"] for each in found)}
 
 
 def measure(arguments: list[str]) -> dict[str, Any]:
