@@ -22,6 +22,7 @@ from dispatchgen.manifest.suite import Suite
 from dispatchgen.observer import Observer
 from dispatchgen.ownership import IGNORE_ALL, check_build_folder
 from dispatchgen.results import environment
+from dispatchgen.results.journal import check_left
 from dispatchgen.results.pin import processors_for
 from dispatchgen.results.plan import add_sizes, with_calls
 from dispatchgen.results.prepare import Programs, prepare
@@ -55,6 +56,8 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
     """
     folder = options.folder(whole)
     check_build_folder(folder)
+    if options.measuring.resume:
+        check_left(options.file or folder / RESULTS)
     selected = narrow(selected, options.substitutions)
     if options.built is not None:
         tools = options.tools or find_tools(options.iree_host_bin_dir)

@@ -101,6 +101,14 @@ def partial_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.partial")
 
 
+def check_left(path: Path) -> None:
+    """Raises ResultsError where no interrupted run left a journal of this result file."""
+    partial = partial_of(path)
+    if not partial.exists():
+        message = "there is no interrupted run to go on with: it would have left this file"
+        raise ResultsError(Problem(message, Place(str(partial)), "run without --resume"))
+
+
 @contextmanager
 def started(path: Path, frame: Results, tasks: Sequence[Task]) -> Iterator[Journal]:
     """A new journal, in place of what an interrupted run left. It stays, unless it is finished.
@@ -144,12 +152,10 @@ def resumed(path: Path, frame: Results, tasks: Sequence[Task]) -> Iterator[Journ
       OutputError: it cannot be written, or another run writes it.
       ResultsError: there is none, it cannot be read, or it is of a run of something else.
     """
+    check_left(path)
     partial = partial_of(path)
     try:
         file = _held(partial)
-    except FileNotFoundError:
-        message = "there is no interrupted run to go on with: it would have left this file"
-        raise ResultsError(Problem(message, Place(str(partial)), "run without --resume")) from None
     except OSError as error:
         raise _unwritable(partial, error) from error
     try:
