@@ -17,13 +17,15 @@ import pytest
 from dispatchgen.probe.bazel import package_links, program_links
 from dispatchgen.probe.python_files import (
     DISPATCHGEN_NEEDS,
+    MEASURE_NEEDS,
     SUBSTITUTE_NEEDS,
     dispatchgen_links,
     importer_links,
+    measure_links,
     python_links,
     substitute_links,
 )
-from support import TIMEOUT, cli_environment
+from support import REPOSITORY, TIMEOUT, cli_environment
 
 #: Runs the probe with these arguments and additions to the environment.
 Probe = Callable[..., subprocess.CompletedProcess[str]]
@@ -65,7 +67,8 @@ def test_all_that_is_linked_is_there(probe: Probe) -> None:
 
 
 def test_no_link_is_inside_another() -> None:
-    links = sorted([*python_links(), *dispatchgen_links(), *substitute_links(), *importer_links()])
+    every = (python_links, dispatchgen_links, substitute_links, measure_links, importer_links)
+    links = sorted(path for links_of in every for path in links_of())
     assert [after for before, after in pairwise(links) if after.startswith(before + "/")] == []
 
 
@@ -99,10 +102,12 @@ def test_the_interpreter_is_no_virtual_environment() -> None:
 
 
 def test_needs_are_what_the_project_declares() -> None:
-    lines = importlib.metadata.requires("dispatchgen") or []
-    declared = {re.split(r"[^\w-]", line)[0] for line in lines if "extra ==" not in line}
+    project = (REPOSITORY / "pyproject.toml").read_text()
+    dependencies = project[project.index("\ndependencies = [") : project.index("\n[project.optional-dependencies]")]
+    declared = set(re.findall(r'^  "([\w-]+)', dependencies, re.MULTILINE))
     # IREE's wheels are found as a package and as programs.
-    assert declared == {*DISPATCHGEN_NEEDS, *SUBSTITUTE_NEEDS, "iree-base-compiler", "iree-base-runtime"}
+    needs = {*DISPATCHGEN_NEEDS, *SUBSTITUTE_NEEDS, *MEASURE_NEEDS}
+    assert declared == {*needs, "iree-base-compiler", "iree-base-runtime"}
 
 
 def test_links_lead_to_whole_packages() -> None:
