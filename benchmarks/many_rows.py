@@ -1,8 +1,9 @@
 """How long comparing and reporting take, and how much memory, where results have very many rows.
 
 `python benchmarks/many_rows.py` makes up two result files of 100,000 rows (10 rounds of 3 repetitions each), runs the
-commands on them, each three times in processes of their own, and writes the fastest to `benchmarks/results/many_rows.json`.
-Fails where a command takes longer or more memory than it may. Run it on a quiet machine: time of a wall clock decides.
+commands on them, each three times in processes of their own, and writes what the fastest took to
+`benchmarks/results/many_rows.json`. Fails where a command takes longer or more memory than it may. The machine is to be
+quiet: times are those of the clock on the wall.
 """
 
 from __future__ import annotations

@@ -12,6 +12,9 @@ from dispatchgen.comparison.schema import Row, Verdict
 from dispatchgen.results import lean
 from dispatchgen.results.estimate import FEWEST
 
+_ONCE = f"measured once: an interval needs {FEWEST} rounds"
+_FEW_PAIRS = f"fewer than {FEWEST} rounds were measured in both"
+
 
 class Missing:
     """Why rows of BASE have no counterpart in NEW, as far as NEW tells."""
@@ -43,7 +46,7 @@ def present(pair: Pair, missing: Missing, options: Options) -> Row:
     """The row of a pair, with the verdict that it has unless its times can be compared."""
     verdict, reason = _verdict(pair, missing)
     base, new, either = pair.base, pair.new, pair.either
-    old_time, new_time = (side.timing if side else None for side in (base, new))
+    old_time, new_time = base.timing if base else None, new.timing if new else None
     limit = options.limits(either.key)
     return Row(
         *either.key,
@@ -84,7 +87,7 @@ def _verdict(pair: Pair, missing: Missing) -> tuple[Verdict, str | None]:
     if base.timing is None:
         return "fixed", f"before: {base.failure}" if base.failure else None
     if min(len(base.timing.rounds), len(new.timing.rounds)) < FEWEST:
-        return "noisy", f"measured once: an interval needs {FEWEST} rounds"
-    if not (base.timing.seconds > 0 and new.timing.seconds > 0):
+        return "noisy", _ONCE
+    if base.timing.low is None or new.timing.low is None:
         return "noisy", "the clock is too coarse for it: a time of 0 was measured"
-    return "noisy", f"fewer than {FEWEST} rounds were measured in both"
+    return "noisy", _FEW_PAIRS
