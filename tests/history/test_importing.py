@@ -182,7 +182,7 @@ def test_two_processes_at_once(files: Sequence[Path], expected: list[tuple[Any, 
 @pytest.mark.slow
 def test_killed_at_any_moment(files: Sequence[Path], expected: list[tuple[Any, ...]], tmp_path: Path) -> None:
     history = tmp_path / "history.sqlite"
-    for runs in (1, 3, 5):
+    for runs in (1, 5):
         with support.started(_command(history, files)) as process:
             support.wait_until(lambda runs=runs: _runs(history) >= runs, process)  # type: ignore[misc]
             process.send_signal(signal.SIGKILL)
