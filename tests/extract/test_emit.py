@@ -1,4 +1,4 @@
-"""What the host's part of a benchmark module is, byte for byte: a change of it compiles every dispatch of every suite anew.
+"""The host's part of a benchmark module, byte for byte: a change of it compiles every dispatch of every suite anew.
 
 `UPDATE_GOLDEN=1 pytest tests/extract/test_emit.py` writes what is made today; look at the difference.
 """
