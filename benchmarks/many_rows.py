@@ -216,7 +216,7 @@ def _dispatch(call: int, number: int, chance: random.Random, slower: float) -> d
 
 def _timing(seconds: float, chance: random.Random) -> dict[str, Any]:
     """Rounds with noise that makes them slower only."""
-    real = [[seconds * (1 + abs(chance.gauss(0, 0.01))) for _ in range(REPETITIONS)] for _ in range(ROUNDS)]
+    real = [[_recorded(seconds * (1 + abs(chance.gauss(0, 0.01)))) for _ in range(REPETITIONS)] for _ in range(ROUNDS)]
     fastest = sorted(map(min, real))
     middle = sum(fastest[2:-2]) / len(fastest[2:-2])
     return {
@@ -232,6 +232,11 @@ def _timing(seconds: float, chance: random.Random) -> dict[str, Any]:
         "iterations": 1000,
         "batch_size": 16,
     }
+
+
+def _recorded(seconds: float) -> float:
+    """With as many digits as a run records."""
+    return float(f"{seconds:.6e}")
 
 
 if __name__ == "__main__":

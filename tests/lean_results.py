@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import msgspec
-import numpy as np
 
 import made_up_results
-from dispatchgen.comparison.statistics import trimmed_means
 from dispatchgen.results import lean
+from dispatchgen.results.estimate import estimate
 from dispatchgen.results.schema import Results
 
 
@@ -31,24 +30,18 @@ def of_rounds(
       code: Hash of the module, by benchmark; else it is not known.
     """
     frame = read(made_up_results.results([made_up_results.call([])], id=id, session=session))
-    means = trimmed_means(list(rounds.values()))
-    low, high = means.interval()
-    times = np.exp([means.mean, low, high]).T.tolist()
-    dispatches = tuple(
-        _dispatch(name, each, time, (code or {}).get(name))
-        for (name, each), time in zip(rounds.items(), times, strict=True)
-    )
+    dispatches = tuple(_dispatch(name, each, (code or {}).get(name)) for name, each in rounds.items())
     call = msgspec.structs.replace(frame.calls[0], dispatches=dispatches, whole_model=lean.WholeModel())
     return msgspec.structs.replace(frame, calls=(call,))
 
 
-def _dispatch(name: str, rounds: Sequence[float], time: Sequence[float], sha256: str | None) -> lean.Dispatch:
-    seconds, low, high = time
+def _dispatch(name: str, rounds: Sequence[float], sha256: str | None) -> lean.Dispatch:
+    found = estimate(rounds)
     timing = lean.Timing(
-        seconds=seconds,
-        cpu_seconds=seconds,
-        low=low,
-        high=high,
+        seconds=found.seconds,
+        cpu_seconds=found.seconds,
+        low=found.low,
+        high=found.high,
         rounds=tuple(range(len(rounds))),
         real=tuple((each,) for each in rounds),
     )

@@ -1,4 +1,4 @@
-"""The statistics are those of scipy, for rows of any lengths."""
+"""Differences of rows of any lengths are those of single tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dispatchgen.comparison.statistics import adjusted, difference, scale_around_zero, trimmed_means
+from dispatchgen.comparison.statistics import adjusted, differences, scale_around_zero
+from dispatchgen.results.estimate import estimate
 
 _TIMES = st.floats(1e-7, 1e3, allow_nan=False)
 _ROUNDS = st.lists(_TIMES, min_size=3, max_size=23, unique=True)
@@ -16,42 +17,35 @@ _ROUNDS = st.lists(_TIMES, min_size=3, max_size=23, unique=True)
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(_ROUNDS, _ROUNDS), min_size=1, max_size=6))
-def test_differences_are_those_of_yuens_test(rows: list[tuple[list[float], list[float]]]) -> None:
-    found = difference(trimmed_means([old for old, _ in rows]), trimmed_means([new for _, new in rows]))
-    low, high = found.interval()
+def test_each_row_is_tested_by_itself(rows: list[tuple[list[float], list[float]]]) -> None:
+    found = differences([old for old, _ in rows], [new for _, new in rows], paired=False)
     for index, (old, new) in enumerate(rows):
         expected = stats.ttest_ind(np.log(new), np.log(old), equal_var=False, trim=0.25)
         interval = expected.confidence_interval(0.95)
-        assert found.p_values()[index] == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-12)
-        assert (low[index], high[index]) == pytest.approx((interval.low, interval.high), rel=1e-6, abs=1e-9)
+        assert found.p[index] == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-12)
+        assert (found.low[index], found.high[index]) == pytest.approx(interval, rel=1e-6, abs=1e-9)
+        assert found.mean[index] == pytest.approx(np.log(estimate(new).seconds / estimate(old).seconds), abs=1e-9)
 
 
 @settings(deadline=None, max_examples=60)
 @given(_ROUNDS)
-def test_one_sample_is_the_test_against_zeros(rounds: list[float]) -> None:
-    found = trimmed_means([rounds])
-    expected = stats.ttest_ind(np.log(rounds), np.zeros(len(rounds)), equal_var=False, trim=0.25)
-    assert found.p_values()[0] == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-12)
-    assert found.mean[0] == pytest.approx(stats.trim_mean(np.log(rounds), 0.25))
+def test_pairs_are_one_sample_of_ratios(rounds: list[float]) -> None:
+    found = differences([[2.0] * len(rounds)], [[2 * each for each in rounds]], paired=True)
+    expected = estimate(rounds)
+    assert np.exp(found.mean[0]) == pytest.approx(expected.seconds)
+    assert np.exp(found.low[0]) == pytest.approx(expected.low)
+    assert np.exp(found.high[0]) == pytest.approx(expected.high)
 
 
-@settings(deadline=None, max_examples=60)
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
-def test_p_values_are_adjusted_as_scipy_does(p_values: list[float]) -> None:
-    found = adjusted(np.array(p_values))
-    assert list(found) == pytest.approx(list(stats.false_discovery_control(p_values)))
-
-
-def test_without_noise_any_difference_is_one() -> None:
-    flat, other = trimmed_means([[2.0] * 5, [2.0] * 5]), trimmed_means([[2.0] * 5, [2.1] * 5])
-    found = difference(flat, other)
-    assert list(found.p_values()) == [1.0, 0.0]
-    low, high = found.interval()
-    assert list(low) == list(high) == list(found.mean)
+@pytest.mark.parametrize("paired", [False, True])
+def test_without_noise_any_difference_is_one(paired: bool) -> None:
+    found = differences([[2.0] * 5] * 2, [[2.0] * 5, [2.1] * 5], paired=paired)
+    assert list(found.p) == [1.0, 0.0]
+    assert list(found.low) == list(found.high) == list(found.mean)
 
 
 def test_nothing_is_compared_where_there_is_nothing() -> None:
-    assert not trimmed_means([]).mean.size
+    assert not differences([], [], paired=False).mean.size
     assert not adjusted(np.empty(0)).size
 
 

@@ -14,14 +14,7 @@ from dispatchgen.comparison.match import Pair
 from dispatchgen.comparison.options import Options
 from dispatchgen.comparison.presence import Missing, present
 from dispatchgen.comparison.schema import Between, Criteria, Row, Verdict
-from dispatchgen.comparison.statistics import (
-    Floats,
-    Means,
-    adjusted,
-    difference,
-    scale_around_zero,
-    trimmed_means,
-)
+from dispatchgen.comparison.statistics import Differences, Floats, adjusted, differences, scale_around_zero
 from dispatchgen.results.estimate import FEWEST
 from dispatchgen.results.lean import Timing
 
@@ -43,9 +36,7 @@ class _Tested:
     """The pairs that both results have enough rounds of; arrays are by pair."""
 
     indices: Sequence[int]
-    logs: Means  #: Logarithms of NEW by BASE.
-    low: Floats
-    high: Floats
+    logs: Differences  #: Logarithms of NEW by BASE.
     p: Floats  #: Adjusted.
     floor: Floats  #: Of the logarithms: by the relative or the absolute floor, whichever is more.
     same_code: npt.NDArray[np.bool_]
@@ -62,7 +53,9 @@ def judge(pairs: Sequence[Pair], missing: Missing, options: Options, *, paired: 
     tested = _test(pairs, rows, options, paired=paired)
     between, criteria, together = _between(rows, tested, options, paired=paired)
     threshold = np.maximum(tested.floor, criteria.beyond * between)
-    numbers = np.array([tested.logs.mean, tested.low, tested.high, tested.p, tested.floor, threshold]).T.tolist()
+    numbers = np.array(
+        [tested.logs.mean, tested.logs.low, tested.logs.high, tested.p, tested.floor, threshold]
+    ).T.tolist()
     for index, found in zip(tested.indices, numbers, strict=True):
         rows[index] = _told(rows[index], *found, options=options)
     return Judged(tuple(rows), criteria, together)
@@ -85,13 +78,9 @@ def _test(pairs: Sequence[Pair], rows: Sequence[Row], options: Options, *, paire
             news.append(new_rounds)
             shortest.append(min(base.timing.seconds, new.timing.seconds))
             same.append(bool(row.same_code))
-    if paired:
-        logs = trimmed_means([[n / o for o, n in zip(*both, strict=True)] for both in zip(olds, news, strict=True)])
-    else:
-        logs = difference(trimmed_means(olds), trimmed_means(news))
-    low, high = logs.interval()
+    logs = differences(olds, news, paired=paired)
     floor = np.log1p(np.maximum(options.floor, options.absolute_floor / np.array(shortest)))
-    return _Tested(indices, logs, low, high, adjusted(logs.p_values()), floor, np.array(same, dtype=np.bool_))
+    return _Tested(indices, logs, adjusted(logs.p), floor, np.array(same, dtype=np.bool_))
 
 
 def _rounds(base: Timing, new: Timing, *, paired: bool) -> tuple[Sequence[float], Sequence[float]]:

@@ -1,21 +1,20 @@
-"""Trimmed means of rounds, and tests of their differences, for many rows at once.
+"""Tests of differences between rounds of many rows at once: scipy's.
 
 Means are of logarithms, since noise is a factor, and of the middle half, since now and then a whole round is disturbed
 (`results.estimate`). The test is Yuen's (K. K. Yuen, "The two-sample trimmed t for unequal population variances",
-1974), as `scipy.stats.ttest_ind` has it with `trim`; here each side is computed once per number of rounds, since rows
-of adaptive runs have all combinations of two numbers. `scipy.stats` itself is not imported: that alone takes as long as
-comparing 20,000 rows.
+1974): `scipy.stats.ttest_ind` with `trim`.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+from scipy import stats
 
 from dispatchgen.results.estimate import CONFIDENCE, TRIM
 
@@ -23,61 +22,53 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Means:
-    """Means of rows, or differences of means."""
+class Differences:
+    """Differences of logarithms, by row."""
 
     mean: Floats
-    variance: Floats  #: Of the mean.
-    freedom: Floats  #: Degrees of freedom of the variance.
-
-    def interval(self) -> tuple[Floats, Floats]:
-        """Lower and upper ends of the confidence intervals."""
-        half = special.stdtrit(self.freedom, (1 + CONFIDENCE) / 2) * np.sqrt(self.variance)
-        return self.mean - half, self.mean + half
-
-    def p_values(self) -> Floats:
-        """How probable means this far from 0 are where the true mean is 0."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.abs(self.mean) / np.sqrt(self.variance)
-        # Without any noise, any difference is one: the clock is coarser than the noise.
-        t = np.where(self.variance > 0, t, np.where(self.mean == 0, 0.0, np.inf))
-        return np.asarray(2 * special.stdtr(self.freedom, -t), dtype=np.float64)
+    low: Floats  #: Lower end of the confidence interval.
+    high: Floats  #: Its upper end.
+    p: Floats  #: How probable one this large is where there is none.
 
 
-def trimmed_means(rows: Sequence[Sequence[float]]) -> Means:
-    """The trimmed means of the logarithms of each row; rows may have different lengths, of at least two."""
-    found = Means(*(np.empty(len(rows)) for _ in range(3)))
-    by_length: dict[int, list[int]] = defaultdict(list)
-    for index, row in enumerate(rows):
-        by_length[len(row)].append(index)
-    for length, indices in by_length.items():
-        values = np.sort(np.log(np.array([rows[index] for index in indices], dtype=np.float64)), axis=1)
-        cut = int(TRIM * length)
-        kept = length - 2 * cut
-        winsorized = np.clip(values, values[:, [cut]], values[:, [length - cut - 1]])
-        found.mean[indices] = values[:, cut : length - cut].mean(axis=1)
-        found.variance[indices] = winsorized.var(axis=1, ddof=1) * (length - 1) / (kept * (kept - 1))
-        found.freedom[indices] = kept - 1
+def differences(base: Sequence[Sequence[float]], new: Sequence[Sequence[float]], *, paired: bool) -> Differences:
+    """By what the rounds of NEW differ from those of BASE, row by row.
+
+    Args:
+      base: Times of the rounds of each row, at least two; rows may have different lengths.
+      new: The same of NEW.
+      paired: Whether the rounds of a row belong together, one by one.
+    """
+    found = Differences(*(np.empty(len(base)) for _ in range(4)))
+    groups: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for index, (old, later) in enumerate(zip(base, new, strict=True)):
+        groups[len(old), len(later)].append(index)
+    for indices in groups.values():
+        old_logs, new_logs = (np.log(np.array([rows[index] for index in indices])) for rows in (base, new))
+        if paired:  # a test of one sample: zeros have no variance
+            old_logs, new_logs = np.zeros_like(old_logs), new_logs - old_logs
+        of_group = _tested(old_logs, new_logs)
+        for all_rows, values in zip(vars(found).values(), vars(of_group).values(), strict=True):
+            all_rows[indices] = values
     return found
 
 
-def difference(base: Means, new: Means) -> Means:
-    """NEW - BASE of independent means, with Welch's degrees of freedom."""
-    variance = base.variance + new.variance
-    with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = variance**2 / (base.variance**2 / base.freedom + new.variance**2 / new.freedom)
-    return Means(new.mean - base.mean, variance, np.where(variance > 0, freedom, 1.0))
+def _tested(old: Floats, new: Floats) -> Differences:
+    mean = np.asarray(stats.trim_mean(new, TRIM, axis=1) - stats.trim_mean(old, TRIM, axis=1))
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # rounds that are equal: below
+        test = stats.ttest_ind(new, old, axis=1, equal_var=False, trim=TRIM)
+        low, high = test.confidence_interval(CONFIDENCE)
+    # Without any noise any difference is one: the clock is coarser than the noise.
+    p = np.where(np.isnan(test.pvalue), mean == 0, test.pvalue)
+    return Differences(mean, np.where(np.isnan(low), mean, low), np.where(np.isnan(high), mean, high), p)
 
 
 def adjusted(p_values: Floats) -> Floats:
     """The p-values for the false discovery rate to be controlled (Benjamini and Hochberg)."""
-    order = np.argsort(p_values)[::-1]
-    number = len(p_values)
-    found = np.empty(number)
-    found[order] = np.minimum.accumulate(p_values[order] * number / np.arange(number, 0, -1))
-    return found
+    return np.asarray(stats.false_discovery_control(p_values)) if p_values.size else p_values
 
 
 def scale_around_zero(values: Floats) -> float:
     """A robust standard deviation of values whose true mean is 0."""
-    return float(np.median(np.abs(values)) / special.ndtri(0.75))
+    return float(stats.median_abs_deviation(values, center=lambda *_, **__: 0.0, scale="normal"))
