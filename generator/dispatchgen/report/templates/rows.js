@@ -1,6 +1,8 @@
 // The rows: reading, filtering and sorting them. Nothing here touches the page.
 
-const SEARCHED = ["model", "backend", "device", "call", "benchmark", "variant", "caches", "operation", "symbol", "failure", "state", "verdict"];
+const SEARCHED = [
+  "model", "backend", "device", "call", "benchmark", "variant", "caches", "operation", "symbol", "failure", "state", "verdict",
+];
 const KEY = ["model", "backend", "device", "call", "kind", "benchmark", "variant", "caches"];
 
 class Rows {
@@ -29,11 +31,12 @@ class Rows {
 
   // The numbers of the rows that have all words, and in the columns of `facets` these texts.
   matching(words, facets) {
-    const wanted = Object.entries(facets).map(([column, text]) => [this.columns[column], this.texts[column].indexOf(text)]);
+    const wanted = Object.entries(facets).map(([name, text]) => [this.columns[name], this.texts[name].indexOf(text)]);
     const searches = words.toLowerCase().split(/\s+/).filter(Boolean).map((word) => this.search(word));
     const found = [];
     for (let row = 0; row < this.length; row++) {
-      if (wanted.every(([column, number]) => column[row] === number) && searches.every((columns) => columns.some(([column, hits]) => hits[column[row]]))) found.push(row);
+      const has = (columns) => columns.some(([column, hits]) => hits[column[row]]);
+      if (wanted.every(([column, number]) => column[row] === number) && searches.every(has)) found.push(row);
     }
     return found;
   }
@@ -70,9 +73,8 @@ class Rows {
         const texts = this.texts[column];
         const collator = new Intl.Collator("en", { numeric: true });
         const ranks = new Float64Array(texts.length);
-        texts.map((_, number) => number).sort((a, b) => collator.compare(texts[a], texts[b])).forEach((number, rank) => {
-          ranks[number] = texts[number] === "" ? NaN : rank;
-        });
+        const sorted = texts.map((_, number) => number).sort((a, b) => collator.compare(texts[a], texts[b]));
+        sorted.forEach((number, rank) => { ranks[number] = texts[number] === "" ? NaN : rank; });
         keys = Float64Array.from(values, (number) => ranks[number]);
       } else {
         keys = Float64Array.from(values, (value) => value === null ? NaN : value);

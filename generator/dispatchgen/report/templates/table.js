@@ -29,13 +29,13 @@ const formatInterval = (low, high) => low === null || high === null ? "" : `${fo
 // The bar of a ratio, as the page has them elsewhere.
 function ratioBar(ratio, low, high) {
   const at = (value) => Math.round(10 * (60 + Math.max(-1, Math.min(1, Math.log(value) / Math.log(1.25))) * 54)) / 10;
-  const bar = document.createElementNS(SVG, "svg");
-  const add = (tag, className, attributes) => {
+  const draw = (tag, className, attributes) => {
     const element = document.createElementNS(SVG, tag);
     for (const [name, value] of Object.entries({ class: className, ...attributes })) element.setAttribute(name, value);
-    bar.append(element);
+    return element;
   };
-  for (const [name, value] of Object.entries({ class: "bar", viewBox: "0 0 120 14", width: 120, height: 14, "aria-hidden": "true" })) bar.setAttribute(name, value);
+  const bar = draw("svg", "bar", { viewBox: "0 0 120 14", width: 120, height: 14, "aria-hidden": "true" });
+  const add = (...drawn) => bar.append(draw(...drawn));
   add("line", "bar-track", { x1: 4, y1: 7, x2: 116, y2: 7 });
   add("line", "bar-one", { x1: 60, y1: 0, x2: 60, y2: 14 });
   if (low !== null && high !== null) add("line", "bar-interval", { x1: at(low), y1: 7, x2: at(high), y2: 7 });
@@ -70,7 +70,8 @@ class Table {
     this.below = this.spacer();
     this.body.replaceChildren(this.above, this.below);
     this.table.classList.add("windowed");
-    this.longest = new Map(columns.map(([id]) => [id, (rows.texts[id] ?? []).reduce((most, text) => Math.max(most, text.length), 0)]));
+    const longest = (texts) => texts.reduce((most, text) => Math.max(most, text.length), 0);
+    this.longest = new Map(columns.map(([id]) => [id, longest(rows.texts[id] ?? [])]));
     this.scroller.tabIndex = -1;
     this.scroller.addEventListener("scroll", () => this.scheduled ??= requestAnimationFrame(() => this.draw()));
     this.scroller.addEventListener("keydown", (event) => this.key(event));
@@ -152,7 +153,8 @@ class Table {
     const { printing } = this;
     const { scrollTop, clientHeight } = this.scroller;
     const first = printing ? 0 : Math.max(0, Math.floor(scrollTop / ROW_HEIGHT) - AROUND);
-    const last = printing ? Math.min(this.found.length, MOST_PRINTED) : Math.min(this.found.length, Math.ceil((scrollTop + clientHeight) / ROW_HEIGHT) + AROUND);
+    const end = printing ? MOST_PRINTED : Math.ceil((scrollTop + clientHeight) / ROW_HEIGHT) + AROUND;
+    const last = Math.min(this.found.length, end);
     const hadFocus = this.body.contains(document.activeElement);
     if (hadFocus) this.active = Math.max(first, Math.min(this.active, last - 1));
     const visible = new Set(this.found.slice(first, last));
@@ -197,14 +199,17 @@ class Table {
       const name = rowName(this.rows, row);
       return make("th", { scope: "row", title: name }, make("a", { href: `#row=${this.rows.link(row)}` }, name));
     }
-    if (kind === "time") return make("td", { className: "number" }, `${formatSeconds(get("seconds"))} `, make("span", { className: "half" }, formatHalf(get("half"))));
-    if (kind === "seconds") return make("td", { className: "number" }, formatSeconds(get(id)));
-    if (kind === "count") return make("td", { className: "number" }, formatCount(get(id)));
-    if (kind === "percent") return make("td", { className: "number" }, formatPercent(get(id)));
+    const number = (...texts) => make("td", { className: "number" }, ...texts);
+    const span = (className, text) => make("span", { className }, text);
+    if (kind === "time") return number(`${formatSeconds(get("seconds"))} `, span("half", formatHalf(get("half"))));
+    if (kind === "seconds") return number(formatSeconds(get(id)));
+    if (kind === "count") return number(formatCount(get(id)));
+    if (kind === "percent") return number(formatPercent(get(id)));
     if (kind === "ratio") {
       const [ratio, low, high] = [get("ratio"), get("low"), get("high")];
       if (ratio === null) return make("td", {}, "-");
-      return make("td", { className: "ratio" }, make("span", { className: "figure" }, formatRatio(ratio)), ratioBar(ratio, low, high), make("span", { className: "interval" }, formatInterval(low, high)));
+      const texts = [span("figure", formatRatio(ratio)), span("interval", formatInterval(low, high))];
+      return make("td", { className: "ratio" }, texts[0], ratioBar(ratio, low, high), texts[1]);
     }
     if (kind === "verdict") return make("td", {}, verdictOf(this.rows, row, this.verdicts));
     return make("td", { title: get(id), className: kind === "reason" ? "failed" : "" }, get(id));
@@ -215,7 +220,10 @@ class Table {
     if (event.altKey || event.ctrlKey || event.metaKey || !this.body.contains(event.target)) return;
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / ROW_HEIGHT) - 2);
     const last = this.found.length - 1;
-    const moves = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, PageDown: this.active + page, PageUp: this.active - page, Home: 0, End: last };
+    const { active } = this;
+    const moves = {
+      ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: last,
+    };
     if (!(event.key in moves)) return;
     event.preventDefault();
     this.focus(this.found[Math.max(0, Math.min(last, moves[event.key]))]);
