@@ -61,7 +61,7 @@ def render_cmake(
 
 
 def _setup_arguments(suite: Suite, calls: Sequence[SuiteCall]) -> Arguments:
-    """The arguments of `iree_dispatch_benchmark_setup`. Raises ManifestError where CMake cannot carry the manifest's name."""
+    """The arguments of the call for all suites. Raises ManifestError where CMake cannot carry the manifest's name."""
     nightly = nightly_arguments(suite)
     reason = (command_refusal(suite.manifest.name) or ctest_refusal(suite.manifest.name)) if nightly else None
     if reason is not None:
