@@ -58,6 +58,8 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
     check_build_folder(folder)
     if options.measuring.resume:
         check_left(options.file or folder / RESULTS)
+    if options.beside is not None:
+        read_record(options.beside)  # raises before anything is built
     selected = narrow(selected, options.substitutions)
     if options.built is not None:
         tools = options.tools or find_tools(options.iree_host_bin_dir)
