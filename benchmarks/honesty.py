@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -36,8 +36,8 @@ from scipy import stats
 
 import dispatchgen
 from dispatchgen.comparison.compare import compare
-from dispatchgen.results.lean import Key, Results, Timing, rows
-from dispatchgen.results.load import load
+from dispatchgen.results.lean import Key, Results
+from dispatchgen.results.load import load, load_full
 from hand_flow import cpu_name
 
 RESULTS = Path(__file__).resolve().parent / "results" / "honesty.json"
@@ -53,6 +53,14 @@ _GOLDEN = 1.1
 
 #: What a way to compare says of rows: `faster`, `slower`, or anything else.
 Verdicts = Mapping[Key, str]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What was measured of a build."""
+
+    results: Results
+    repetitions: Mapping[Key, Sequence[float]]  #: All of them, in seconds, of dispatches and substitutes.
 
 
 @dataclass
@@ -95,7 +103,7 @@ def build(folder: Path) -> tuple[Path, Path]:
     return builds
 
 
-def take(folder: Path, builds: tuple[Path, Path], arguments: argparse.Namespace) -> tuple[Results, Results]:
+def take(folder: Path, builds: tuple[Path, Path], arguments: argparse.Namespace) -> tuple[Taken, Taken]:
     """Measures both builds in turns."""
     files = folder / "base.json", folder / "slower.json"
     for file in files:
@@ -104,17 +112,25 @@ def take(folder: Path, builds: tuple[Path, Path], arguments: argparse.Namespace)
     command += ["--beside", str(builds[0]), "--beside-json", str(files[0])]
     command += ["--rounds", str(arguments.rounds), "--repetitions", str(arguments.repetitions)]
     _run([*command, "--min-time", arguments.min_time])
-    return load(files[0]), load(files[1])
+    return _taken(files[0]), _taken(files[1])
+
+
+def _taken(file: Path) -> Taken:
+    found: dict[Key, list[float]] = {}
+    for call in load_full(file).calls:
+        where = (call.model, call.backend, call.device.id, call.call, "dispatch")
+        own = [("", each.benchmark, each.timing) for each in call.dispatches]
+        own += [(other.id, each.benchmark, each.timing) for other in call.substitutions for each in other.dispatches]
+        for variant, benchmark, timing in own:
+            if timing is not None:
+                key = Key(*where, benchmark, variant, "warm")
+                found[key] = [each for round in timing.real for each in round]
+    return Taken(load(file), found)
 
 
 def _run(arguments: Sequence[str]) -> None:
     command = [sys.executable, "-m", "dispatchgen", "run", *arguments]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def timings(results: Results) -> dict[Key, Timing]:
-    """The times of dispatches, those of substitutes too."""
-    return {row.key: row.timing for row in rows(results) if row.timing is not None and row.key.kind == "dispatch"}
 
 
 def ours(base: Results, new: Results) -> Verdicts:
@@ -123,51 +139,38 @@ def ours(base: Results, new: Results) -> Verdicts:
     return {row.key: row.verdict for row in comparison.rows if row.key.kind == "dispatch"}
 
 
-def google(base: Results, new: Results) -> Verdicts:
+def google(base: Taken, new: Taken) -> Verdicts:
     """What the U test of Google Benchmark's tools/compare.py says, with medians for the direction."""
-    before, after = _repetitions(base), _repetitions(new)
     found = {}
-    for key, times in before.items():
-        p = stats.mannwhitneyu(times, after[key], alternative="two-sided").pvalue
-        slower = statistics.median(after[key]) > statistics.median(times)
+    for key, times in base.repetitions.items():
+        after = new.repetitions[key]
+        p = stats.mannwhitneyu(times, after, alternative="two-sided").pvalue
+        slower = statistics.median(after) > statistics.median(times)
         found[key] = "same" if p >= _ALPHA else "slower" if slower else "faster"
     return found
 
 
-def golden(times: Mapping[Key, float]) -> Callable[[Results], Verdicts]:
-    """What a limit of 1.1 times a golden time says, which was taken once."""
-
-    def judge(new: Results) -> Verdicts:
-        after = _repetitions(new)
-        return {
-            key: "slower" if statistics.fmean(after[key]) > _GOLDEN * golden_time else "same"
-            for key, golden_time in times.items()
-        }
-
-    return judge
+def golden(first: Taken, new: Taken) -> Verdicts:
+    """What a limit of 1.1 times a golden time says."""
+    return {
+        key: "slower" if statistics.fmean(new.repetitions[key]) > _GOLDEN * statistics.fmean(times) else "same"
+        for key, times in first.repetitions.items()
+    }
 
 
-def _repetitions(results: Results) -> dict[Key, list[float]]:
-    return {key: [each for round in timing.real for each in round] for key, timing in timings(results).items()}
-
-
-def judged(taken: Iterator[tuple[Results, Results]]) -> tuple[dict[str, Score], float]:
+def judged(taken: Iterator[tuple[Taken, Taken]]) -> tuple[dict[str, Score], float]:
     """The scores of all ways to compare, and by how much the slower kernel is slower: a geometric mean."""
-    names = ("pairs", "apart", "Google Benchmark", "golden time")
-    scores = {name: Score() for name in names}
+    scores = {name: Score() for name in ("pairs", "apart", "Google Benchmark", "golden time")}
     ratios: list[float] = []
-    before: Results | None = None
+    earlier: list[Taken] = []
     for base, new in taken:
-        scores["pairs"].add(ours(base, new))
+        scores["pairs"].add(ours(base.results, new.results))
         scores["Google Benchmark"].add(google(base, new))
-        if before is None:
-            by_golden = golden({key: statistics.fmean(times) for key, times in _repetitions(base).items()})
-        else:
-            scores["apart"].add(ours(before, new))
-            scores["golden time"].add(by_golden(new))
-        before = base
-        first, second = timings(base), timings(new)
-        ratios += [second[key].seconds / timing.seconds for key, timing in first.items() if key.variant]
+        if earlier:
+            scores["apart"].add(ours(earlier[-1].results, new.results))
+            scores["golden time"].add(golden(earlier[0], new))
+        earlier = [*earlier[:1], base]
+        ratios += [min(new.repetitions[key]) / min(times) for key, times in base.repetitions.items() if key.variant]
     return scores, statistics.geometric_mean(ratios)
 
 

@@ -43,7 +43,7 @@ def _dispatch(name: str, rounds: Sequence[float], sha256: str | None) -> lean.Di
         low=found.low,
         high=found.high,
         rounds=tuple(range(len(rounds))),
-        real=tuple((each,) for each in rounds),
+        fastest=tuple(rounds),
     )
     return lean.Dispatch(
         name=name,

@@ -60,6 +60,7 @@ def timing(rounds: Sequence[float]) -> Timing:
         noise=found.noise,
         rounds=tuple(range(len(rounds))),
         at=tuple(float(each) for each in range(len(rounds))),
+        fastest=tuple(rounds),
         real=tuple((each,) for each in rounds),
         cpu=tuple((each,) for each in rounds),
         iterations=100,

@@ -36,6 +36,7 @@ def timing(seconds: float) -> Timing:
         cpu_seconds=seconds,
         rounds=(0,),
         at=(0.0,),
+        fastest=(seconds,),
         real=((seconds,),),
         cpu=((seconds,),),
         iterations=1,

@@ -128,7 +128,7 @@ def _timing(row: BaselineRow | None) -> lean.Timing | None:
         seconds=row.seconds,
         cpu_seconds=row.cpu_seconds,
         rounds=tuple(range(len(row.rounds))),
-        real=tuple((each,) for each in row.rounds),
+        fastest=row.rounds,
     )
 
 

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -21,16 +20,7 @@ class Timing(msgspec.Struct, frozen=True, gc=False):
     high: float | None = None
     noise: float | None = None
     rounds: tuple[int, ...] = ()
-    real: tuple[tuple[float, ...], ...] = ()  #: Given by repetition; of each round only the fastest is kept.
-
-    def __post_init__(self) -> None:
-        # All repetitions, as objects, would be half of the memory that results take.
-        msgspec.structs.force_setattr(self, "real", array("d", map(min, self.real)))
-
-    @property
-    def fastest(self) -> Sequence[float]:
-        """Wall-clock time in seconds, by round: of each the fastest repetition."""
-        return self.real  # type: ignore[return-value]  # see above
+    fastest: tuple[float, ...] = ()
 
 
 class Compiled(msgspec.Struct, frozen=True, gc=False):

@@ -64,6 +64,7 @@ class Measured:
             noise=found.noise,
             rounds=tuple(each.round for each in self.samples),
             at=tuple(each.at for each in self.samples),
+            fastest=tuple(self.fastest),
             real=tuple(each.real for each in samples),
             cpu=tuple(each.cpu for each in samples),
             iterations=samples[-1].iterations,

@@ -33,6 +33,9 @@ class Timing(Data):
     )
     rounds: tuple[int, ...] = Field(description="Number of each round that measured it, from 0.")
     at: tuple[float, ...] = Field(description="When each of them started, in seconds since the run did.")
+    fastest: tuple[float, ...] = Field(
+        description="By round: the fastest of `real`. `seconds`, `low`, `high` and `noise` are made of them."
+    )
     real: tuple[tuple[float, ...], ...] = Field(
         description="By round: wall-clock time of one run, in seconds, as each repetition measured it."
     )
