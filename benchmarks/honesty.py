@@ -110,8 +110,9 @@ def take(folder: Path, builds: tuple[Path, Path], arguments: argparse.Namespace)
         file.unlink(missing_ok=True)
     command = [str(folder / "suite"), "--built", str(builds[1]), "--json", str(files[1])]
     command += ["--beside", str(builds[0]), "--beside-json", str(files[0])]
-    command += ["--rounds", str(arguments.rounds), "--repetitions", str(arguments.repetitions)]
-    _run([*command, "--min-time", arguments.min_time])
+    command += ["--rounds", str(arguments.rounds), "--precision", arguments.precision, "--no-whole-models"]
+    command += ["--repetitions", str(arguments.repetitions), "--min-time", arguments.min_time, "--batch-size", "16"]
+    _run(command)
     return _taken(files[0]), _taken(files[1])
 
 
@@ -199,7 +200,9 @@ def write_results(scores: Mapping[str, Score], ratio: float, arguments: argparse
             **{name: version(name) for name in ("iree-base-compiler", "iree-base-runtime", "scipy")},
             "dispatchgen": dispatchgen.__version__,
         },
-        "settings": {name: getattr(arguments, name) for name in ("comparisons", "rounds", "repetitions", "min_time")},
+        "settings": {
+            name: getattr(arguments, name) for name in ("comparisons", "rounds", "precision", "repetitions", "min_time")
+        },
         "seconds": round(seconds, 1),
         "ratio_of_slower_kernel": round(ratio, 4),
         "scores": {name: asdict(score) for name, score in scores.items()},
@@ -213,8 +216,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--comparisons", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--precision", default="1%", help="measure on what is not known so well")
     parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--min-time", default="0.0005s", help="of each repetition")
+    parser.add_argument("--min-time", default="0.0002s", help="of each repetition")
     arguments = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as name:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dispatchgen.comparison.statistics import adjusted, differences, scale_around_zero
-from dispatchgen.results.estimate import estimate
+from dispatchgen.results.estimate import block_size, estimate, fastest_of_blocks
 
 _TIMES = st.floats(1e-7, 1e3, allow_nan=False)
-_ROUNDS = st.lists(_TIMES, min_size=3, max_size=23, unique=True)
+_ROUNDS = st.lists(_TIMES, min_size=3, max_size=45, unique=True)
 
 
 @settings(deadline=None, max_examples=60)
@@ -20,11 +20,13 @@ _ROUNDS = st.lists(_TIMES, min_size=3, max_size=23, unique=True)
 def test_each_row_is_tested_by_itself(rows: list[tuple[list[float], list[float]]]) -> None:
     found = differences([old for old, _ in rows], [new for _, new in rows], paired=False)
     for index, (old, new) in enumerate(rows):
-        expected = stats.ttest_ind(np.log(new), np.log(old), equal_var=False, trim=0.25)
+        size = block_size(min(len(old), len(new)))
+        logs = [np.log(fastest_of_blocks(rounds, size)) for rounds in (new, old)]
+        expected = stats.ttest_ind(*logs, equal_var=False, trim=0.25)
         interval = expected.confidence_interval(0.95)
         assert found.p[index] == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-12)
         assert (found.low[index], found.high[index]) == pytest.approx(interval, rel=1e-6, abs=1e-9)
-        assert found.mean[index] == pytest.approx(np.log(estimate(new).seconds / estimate(old).seconds), abs=1e-9)
+        assert found.mean[index] == pytest.approx(stats.trim_mean(logs[0], 0.25) - stats.trim_mean(logs[1], 0.25))
 
 
 @settings(deadline=None, max_examples=60)

@@ -261,3 +261,15 @@ def test_rounds_of_a_longer_run_that_was_interrupted_count() -> None:
     found = measure([fewer], Policy("a"), lambda _: again, now=world.now)
     assert again.appended == []
     assert len(_of(found, task, "b").samples) == 3
+
+
+def test_what_is_compared_has_the_same_batch() -> None:
+    # A call of 10 ms has room for 256 runs of the one and 64 of the other.
+    world = World()
+    original = world.task("o", {"b": Kernel(38e-6)}, group="g", batch_size="auto")
+    substitute = world.task("s", {"b": Kernel(42e-6)}, group="g", batch_size="auto")
+    alone = world.task("a", {"b": Kernel(38e-6)}, batch_size="auto")
+    memory = Memory()
+    measure([original, substitute, alone], Policy("seed"), lambda _: memory, now=world.now)
+    batches = {each.task: each.batch_size for each in memory.appended if each.round is not None}
+    assert batches == {"o": 64, "s": 64, "a": 256}

@@ -66,6 +66,7 @@ from dispatchgen.results.verdict import verdict
 @measuring_options("benchmark", finds_batches=True)
 @caches_option
 @click.option("--resume", is_flag=True, help="Go on with a run that was interrupted.")
+@click.option("--no-whole-models", is_flag=True, help="Measure dispatches only.")
 @click.option(
     "--shard",
     callback=parsed_by(parse_shard),
@@ -108,6 +109,7 @@ def command(
     budget: float | None,
     pin: Pin,
     resume: bool,
+    no_whole_models: bool,
     shard: Shard | None,
     built: Path | None,
     beside: Path | None,
@@ -142,7 +144,7 @@ def command(
         iree_host_bin_dir=iree_host_bin_dir,
         run_settings=settings,
         substitutions=substitutions,
-        measuring=RunOptions(budget, resume=resume, shard=shard),
+        measuring=RunOptions(budget, resume=resume, shard=shard, whole_models=not no_whole_models),
         file=None if to_stdout else json,
         pin=pin,
         with_host_name=with_host_name,

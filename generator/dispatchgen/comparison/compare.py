@@ -67,8 +67,8 @@ def _notes(base: Results, new: Results, judged: Judged, *, forced: bool) -> Iter
         )
     if abs(judged.together - 1) > judged.criteria.floor and source == "same-code":
         yield f"benchmarks whose code is the same moved by {moved} at the median: the machine or the runtime differs"
-    if source == "unknown" and any(row.p is not None for row in judged.rows):
+    if source == "rounds" and any(row.p is not None for row in judged.rows):
         yield (
-            "what the same code differs by between the runs is not known, of so few benchmarks: "
-            "measure both at once: dispatchgen run --beside"
+            "what the same code differs by between the runs is not known, of so few benchmarks: it is taken to be what "
+            "rounds differ by; measure both at once: dispatchgen run --beside"
         )

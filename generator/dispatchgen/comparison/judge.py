@@ -93,19 +93,22 @@ def _rounds(base: Timing, new: Timing, *, paired: bool) -> tuple[Sequence[float]
 
 
 def _between(rows: Sequence[Row], tested: _Tested, options: Options, *, paired: bool) -> tuple[Floats, Criteria, float]:
-    """By what the same code differs between the runs, by pair: standard deviation of the logarithm; 0: not known."""
+    """By what the same code differs between the runs, by pair: standard deviation of the logarithm."""
     logs = tested.logs.mean
     same = logs[tested.same_code]
     scale: float | None = None
-    source: Between = "unknown"
+    source: Between = "rounds"
+    between = tested.logs.spread.copy()
     moved = logs[:0]
     if paired:
-        source = "at-once"
+        source, between = "at-once", np.zeros(len(logs))
     elif len(same) >= FEWEST_ROWS:
-        scale, source, moved = scale_around_zero(same), "same-code", same
+        source, moved = "same-code", same
     elif len(logs) >= FEWEST_ROWS:
-        scale, source, moved = scale_around_zero(logs), "all", logs
-    between = np.full(len(logs), scale or 0.0)
+        source, moved = "all", logs
+    if len(moved):
+        scale = scale_around_zero(moved)
+        between = np.full(len(logs), scale)
     known = 0
     for place, index in enumerate(tested.indices if options.noise else ()):
         noise = options.noise.get(rows[index].key)

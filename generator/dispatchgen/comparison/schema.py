@@ -103,7 +103,7 @@ class Run(msgspec.Struct, frozen=True):
     dirty: bool | None
 
 
-Between = Literal["repeated", "same-code", "all", "at-once", "unknown"]
+Between = Literal["repeated", "same-code", "all", "at-once", "rounds"]
 
 
 class Criteria(msgspec.Struct, frozen=True):
@@ -113,11 +113,12 @@ class Criteria(msgspec.Struct, frozen=True):
     absolute_floor: float  #: The difference is at least this, in seconds.
     alpha: float  #: `p` is below this.
     #: The difference is above `beyond` x `between`: by what runs of the same code differ, as standard deviation of the
-    #: logarithm. Null: each row's own was given, or it is not known.
+    #: logarithm. Null: of each row another.
     between: float | None
     #: Where that is from: `repeated` (runs of the same code that were compared before), `same-code` (rows of these
     #: results with the same `.vmfb`), `all` (all rows: they are taken to be the same on the whole), `at-once` (BASE and
-    #: NEW were measured in turns: there is nothing between them), `unknown`.
+    #: NEW were measured in turns: there is nothing between them), `rounds` (not known: taken to be what blocks of a
+    #: row's rounds differ by).
     between_from: Between
     beyond: float = 3.0
 

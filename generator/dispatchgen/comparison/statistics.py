@@ -1,8 +1,8 @@
 """Tests of differences between rounds of many rows at once: scipy's.
 
-Means are of logarithms, since noise is a factor, and of the middle half, since now and then a whole round is disturbed
-(`results.estimate`). The test is Yuen's (K. K. Yuen, "The two-sample trimmed t for unequal population variances",
-1974): `scipy.stats.ttest_ind` with `trim`.
+Rounds become blocks, and means are of logarithms and of the middle half: `results.estimate` has it, and why. Blocks of
+both sides have the same number of rounds: the fastest of many is faster than that of few. The test is Yuen's
+(K. K. Yuen, "The two-sample trimmed t for unequal population variances", 1974): `scipy.stats.ttest_ind` with `trim`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from dispatchgen.results.estimate import CONFIDENCE, TRIM
+from dispatchgen.results.estimate import CONFIDENCE, TRIM, block_size, fastest_of_blocks
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,6 +29,7 @@ class Differences:
     low: Floats  #: Lower end of the confidence interval.
     high: Floats  #: Its upper end.
     p: Floats  #: How probable one this large is where there is none.
+    spread: Floats  #: Standard deviation, robust, of the difference of two blocks.
 
 
 def differences(base: Sequence[Sequence[float]], new: Sequence[Sequence[float]], *, paired: bool) -> Differences:
@@ -39,12 +40,15 @@ def differences(base: Sequence[Sequence[float]], new: Sequence[Sequence[float]],
       new: The same of NEW.
       paired: Whether the rounds of a row belong together, one by one.
     """
-    found = Differences(*(np.empty(len(base)) for _ in range(4)))
+    found = Differences(*(np.empty(len(base)) for _ in range(5)))
     groups: dict[tuple[int, int], list[int]] = defaultdict(list)
     for index, (old, later) in enumerate(zip(base, new, strict=True)):
         groups[len(old), len(later)].append(index)
-    for indices in groups.values():
-        old_logs, new_logs = (np.log(np.array([rows[index] for index in indices])) for rows in (base, new))
+    for lengths, indices in groups.items():
+        size = block_size(min(lengths))
+        old_logs, new_logs = (
+            np.log(np.array([fastest_of_blocks(rows[index], size) for index in indices])) for rows in (base, new)
+        )
         if paired:  # a test of one sample: zeros have no variance
             old_logs, new_logs = np.zeros_like(old_logs), new_logs - old_logs
         of_group = _tested(old_logs, new_logs)
@@ -61,7 +65,8 @@ def _tested(old: Floats, new: Floats) -> Differences:
         low, high = test.confidence_interval(CONFIDENCE)
     # Without any noise any difference is one: the clock is coarser than the noise.
     p = np.where(np.isnan(test.pvalue), mean == 0, test.pvalue)
-    return Differences(mean, np.where(np.isnan(low), mean, low), np.where(np.isnan(high), mean, high), p)
+    spread = np.hypot(*(stats.median_abs_deviation(each, axis=1, scale="normal") for each in (old, new)))
+    return Differences(mean, np.where(np.isnan(low), mean, low), np.where(np.isnan(high), mean, high), p, spread)
 
 
 def adjusted(p_values: Floats) -> Floats:

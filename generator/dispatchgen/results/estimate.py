@@ -1,9 +1,10 @@
 """How long something takes, from rounds of measuring it.
 
 Noise of a machine has one side: other work makes a run slower, nothing makes it faster. So the fastest repetition of a
-round stands for the round, and rounds that were disturbed as a whole are trimmed: the middle half of the rounds counts,
-in logarithms, since noise is a factor. The interval is that of Yuen's t-test: what scipy's `ttest_ind` has with `trim`,
-computed here from the winsorized variance since scipy takes a hundred times as long for a single row.
+round stands for the round. Slow states of a machine outlast a process, and may take half of the rounds: many rounds are
+put into blocks, of which again the fastest counts. Blocks that are slow all the same are trimmed: the middle half
+counts, in logarithms, since noise is a factor. The interval is that of Yuen's t-test: what scipy's `ttest_ind` has with
+`trim`, computed here from the winsorized variance since scipy takes a hundred times as long for a single row.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-#: Part of the rounds that is trimmed at each end.
+#: Rounds are put into so many blocks, if there are enough for two in each.
+BLOCKS = 10
+#: Part of the blocks that is trimmed at each end.
 TRIM = 0.25
 #: Fewest rounds that an interval is made of.
 FEWEST = 3
@@ -43,25 +46,45 @@ def estimate(rounds: Sequence[float]) -> Estimate:
     Args:
       rounds: Time of each, in seconds, at least one; times of 0 have no logarithm, and no interval.
     """
-    seconds = middle(rounds)
+    blocks = fastest_of_blocks(rounds, block_size(len(rounds)))
+    seconds = _middle(blocks)
     if min(rounds) <= 0 or len(rounds) < FEWEST:
         return Estimate(seconds)
     from scipy.special import stdtrit
 
-    logs = sorted(map(math.log, rounds))
+    logs = sorted(map(math.log, blocks))
     cut = int(TRIM * len(logs))
     kept = len(logs) - 2 * cut
     winsorized = [logs[cut]] * cut + logs[cut : len(logs) - cut] + [logs[-cut - 1]] * cut
     mean = math.fsum(winsorized) / len(logs)
     error = math.sqrt(math.fsum((each - mean) ** 2 for each in winsorized) / (kept * (kept - 1)))
     half = float(stdtrit(kept - 1, (1 + CONFIDENCE) / 2)) * error
-    center = statistics.median(logs)
-    noise = statistics.median(abs(each - center) for each in logs) / _NORMAL_DEVIATION
+    of_rounds = [math.log(each) for each in rounds]
+    center = statistics.median(of_rounds)
+    noise = statistics.median(abs(each - center) for each in of_rounds) / _NORMAL_DEVIATION
     return Estimate(seconds, seconds * math.exp(-half), seconds * math.exp(half), noise)
+
+
+def block_size(rounds: int) -> int:
+    """How many rounds a block has, at least, of so many rounds."""
+    return max(1, rounds // BLOCKS)
+
+
+def fastest_of_blocks(rounds: Sequence[float], size: int) -> list[float]:
+    """The fastest round of each block of at least `size` rounds.
+
+    Rounds are dealt to the blocks in turns, so that no block has all of a slow minute.
+    """
+    number = len(rounds) // size
+    return [min(rounds[block::number]) for block in range(number)]
 
 
 def middle(rounds: Sequence[float]) -> float:
     """The time alone, in seconds."""
+    return _middle(fastest_of_blocks(rounds, block_size(len(rounds))))
+
+
+def _middle(rounds: Sequence[float]) -> float:
     if min(rounds) <= 0:
         return sorted(rounds)[len(rounds) // 2]
     if len(rounds) < FEWEST:

@@ -12,6 +12,7 @@ from dispatchgen.observer import Observer
 from dispatchgen.results.checks import run_checks
 from dispatchgen.results.fill import fill
 from dispatchgen.results.journal import Journal, partial_of, resumed, started
+from dispatchgen.results.leave_out import leave_out
 from dispatchgen.results.measure import measure
 from dispatchgen.results.measurements import Measurements, Record
 from dispatchgen.results.policy import Policy
@@ -30,6 +31,7 @@ class RunOptions:
     budget: float | None = None  #: Seconds of measuring. None: no limit.
     resume: bool = False  #: Whether to go on with a run that was interrupted.
     shard: Shard | None = None  #: The part to measure. None: all.
+    whole_models: bool = True  #: Whether the models themselves are measured, too.
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,11 @@ def run(builds: Sequence[Build], options: RunOptions, observer: Observer) -> lis
       OutputError: a file cannot be written, or another run writes it.
       ResultsError: what was interrupted is not to be found, or was something else.
     """
+    if not options.whole_models:
+        builds = [
+            replace(each, prepared=leave_out(each.prepared, lambda task: task.target.kind == "model"))
+            for each in builds
+        ]
     if options.shard is not None:
         shard = options.shard
         builds = [replace(each, prepared=narrowed(each.prepared, shard)) for each in builds]

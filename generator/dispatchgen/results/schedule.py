@@ -33,25 +33,32 @@ class Step:
 def steps(tasks: Sequence[Task], policy: Policy, gathered: Gathered) -> Iterator[Step]:
     """The processes to run. The caller adds what each gave to `gathered` before it asks for the next.
 
-    The pilots of a task come right before its first round: where the budget is small, some tasks are measured and not
+    The pilots of a group come right before its first round: where the budget is small, some tasks are measured and not
     all piloted.
     """
     chooser = Chooser(policy)
+    groups: dict[str, list[Task]] = {}
+    for task in tasks:
+        groups.setdefault(task.group, []).append(task)
     for round in range(policy.most_rounds):
         wanted = chooser.wanted(tasks, gathered, round)
         if not wanted:
             return
+        piloted: set[str] = set()
         for task in order_of((task for task in tasks if task.id in wanted), policy.seed, round):
-            if round == 0 and task.batch_size == "auto":
-                yield from _pilots(task, gathered)
-            for batch_size, names in _by_batch(task, wanted[task.id], gathered).items():
+            group = groups[task.group]
+            if round == 0 and task.group not in piloted:
+                piloted.add(task.group)
+                for each in group:
+                    yield from _pilots(each, gathered)
+            for batch_size, names in _by_batch(task, group, wanted[task.id], gathered).items():
                 if not gathered.is_gone(task.id):
                     yield Step(task, round, batch_size, tuple(names))
 
 
 def _pilots(task: Task, gathered: Gathered) -> Iterator[Step]:
     """Runs all once in a batch of 1, then in a larger one, which what they take tells."""
-    if gathered.is_gone(task.id):
+    if task.batch_size != "auto" or gathered.is_gone(task.id):
         return
     yield Step(task, None, 1, task.benchmarks)
     larger: dict[int, list[str]] = {}
@@ -64,17 +71,19 @@ def _pilots(task: Task, gathered: Gathered) -> Iterator[Step]:
             yield Step(task, None, batch_size, tuple(names))
 
 
-def _by_batch(task: Task, benchmarks: Sequence[str], gathered: Gathered) -> dict[int, list[str]]:
+def _by_batch(task: Task, group: Sequence[Task], benchmarks: Sequence[str], gathered: Gathered) -> dict[int, list[str]]:
     """The benchmarks that can be measured, by the batch size that suits them."""
     found: dict[int, list[str]] = {}
     for name in benchmarks:
         if (task.id, name) not in gathered.failures:
-            found.setdefault(_batch_size(task, name, gathered), []).append(name)
+            found.setdefault(_batch_size(task, group, name, gathered), []).append(name)
     return dict(sorted(found.items()))
 
 
-def _batch_size(task: Task, benchmark: str, gathered: Gathered) -> int:
+def _batch_size(task: Task, group: Sequence[Task], benchmark: str, gathered: Gathered) -> int:
+    """The same for all that is compared: a smaller batch has more of what the call costs in each run."""
     if task.batch_size != "auto":
         return task.batch_size
-    cost = gathered.cost(task.id, benchmark)
-    return 1 if cost is None else best(cost.kernel, longest_call(task.settings))
+    others = (each for each in group if each.target.caches == task.target.caches and each.batch_size == "auto")
+    costs = [cost for each in others if (cost := gathered.cost(each.id, benchmark)) is not None]
+    return best(max(cost.kernel for cost in costs), longest_call(task.settings)) if costs else 1

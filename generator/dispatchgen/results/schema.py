@@ -220,7 +220,7 @@ class WholeModel(Data):
     timing: Timing | None
     failure: str | None = None
     compiled: Compiled | None = Field(default=None, description="Null: there is no module.")
-    left_out: bool = Field(default=False, description="Whether it was not asked for: another shard measures it.")
+    left_out: bool = Field(default=False, description="Whether it was not asked for, or another shard measures it.")
 
 
 class Agreement(Data):
