@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import zipfile
@@ -14,7 +15,7 @@ from support import REPOSITORY, TIMEOUT
 
 _SCRIPT = REPOSITORY / "genrules" / "bazel" / "private" / "nightly.sh"
 
-#: Runs the script in a mode, with these results of the user's.
+#: Runs the script in a mode, with these arguments of the user's.
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -28,10 +29,10 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
     program.write_text('#!/bin/sh\nprintf "<%s>" "$@"\necho\nfor file; do [ ! -f "$file" ] || cat "$file"; done\n')
     program.chmod(0o755)
 
-    def run_mode(mode: str, *results: str) -> subprocess.CompletedProcess[str]:
+    def run_mode(mode: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         fixed = ["dispatchgen", "s/m.yaml", "//s:p.nightly", "s/p.nightly/test.outputs", "p", "main"]
         return subprocess.run(
-            [request.param, _SCRIPT, mode, *fixed, *results],
+            [request.param, _SCRIPT, mode, *fixed, *arguments],
             cwd=runfiles,
             env={
                 "PATH": "/usr/bin:/bin",
@@ -74,6 +75,50 @@ def test_older_bazels_zip_them(run: Run, outputs: Path) -> None:
     assert outcome.stdout.endswith("\nof last night\n")
 
 
+@pytest.mark.skipif(not shutil.which("unzip"), reason="no unzip")
+def test_of_both_the_newer_is_taken(run: Run, outputs: Path) -> None:
+    """Other flags or another Bazel leave the one beside the other."""
+    file, archive = outputs / "results.json", outputs / "outputs.zip"
+    file.write_text("of the file\n")
+    with zipfile.ZipFile(archive, "w") as zipped:
+        zipped.writestr("results.json", "of the archive\n")
+    for older, newer, expected in ((archive, file, "of the file\n"), (file, archive, "of the archive\n")):
+        os.utime(older, (1000, 1000))
+        os.utime(newer, (2000, 2000))
+        assert run("save").stdout.endswith(expected)
+    with zipfile.ZipFile(archive, "w") as zipped:
+        zipped.writestr("other.json", "")
+    outcome = run("save")
+    assert outcome.returncode == 1, "the last test left no results: those of the test before are not taken for them"
+    assert "error: there is no result of a last run: no " in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("mode", "options"),
+    [
+        ("update", ["--accept-slower", "*"]),
+        ("check", ["--fail-on", "slower:5%", "--fail-on", "a b"]),
+        ("save", ["--force"]),
+    ],
+)
+def test_options_are_passed_on_and_are_no_results(run: Run, outputs: Path, mode: str, options: list[str]) -> None:
+    (outputs / "results.json").write_text("of last night\n")
+    passed = "".join(f"<{option}>" for option in options)
+    assert f"{outputs}/results.json>{passed}" in run(mode, *options).stdout
+    assert f"<a.json>{passed}" in run(mode, "a.json", *options).stdout
+    assert "of last night" not in run(mode, "a.json", *options).stdout
+
+
+@pytest.mark.parametrize(("mode", "arguments"), [("save", ["--force", "a.json"]), ("check", ["--results", "a.json"])])
+def test_results_behind_options_are_not_put_beside_those_of_the_test(
+    run: Run, outputs: Path, mode: str, arguments: list[str]
+) -> None:
+    (outputs / "results.json").touch()
+    outcome = run(mode, *arguments)
+    assert (outcome.returncode, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith("error: results go before options: ")
+
+
 def test_results_of_the_users_are_where_bazel_was_started(run: Run, tmp_path: Path) -> None:
     (tmp_path / "my workspace" / "here" / "a b.json").write_text("a\n")
     (tmp_path / "my workspace" / "here" / "c.json").write_text("c\n")
@@ -86,4 +131,6 @@ def test_without_results_it_names_the_test(run: Run) -> None:
     outcome = run("check")
     assert outcome.returncode == 1
     assert outcome.stderr.startswith("error: there is no result of a last run: no ")
-    assert outcome.stderr.endswith("  try: bazel test //s:p.nightly; or give files with results after --\n")
+    assert outcome.stderr.endswith(
+        "  try: bazel test //s:p.nightly; or give files with results after --, before options\n"
+    )

@@ -11,9 +11,9 @@
 #   nightly.sh measure DISPATCHGEN MANIFEST (FILE PATH)... -- BUILT OPTIONS...
 #     A test: measures what is built in the folder BUILT, with copies of these files at their paths in the source tree. Results
 #     are left in the undeclared outputs.
-#   nightly.sh check|save|update DISPATCHGEN MANIFEST TEST OUTPUTS PRESET BASELINE [RESULT...]
+#   nightly.sh check|save|update DISPATCHGEN MANIFEST TEST OUTPUTS PRESET BASELINE [RESULT...] [OPTION...]
 #     `bazel run`: compares results with the baseline in the source tree, or keeps them there. Without RESULT, those that TEST
-#     left in OUTPUTS below bazel-testlogs.
+#     left in OUTPUTS below bazel-testlogs. What follows the first option is passed on as it is.
 set -eu
 mode=$1
 dispatchgen=$PWD/$2
@@ -44,26 +44,48 @@ if [ -z "${BUILD_WORKSPACE_DIRECTORY:-}" ]; then
 fi
 # Paths of the user's are relative to where bazel was started.
 cd "${BUILD_WORKING_DIRECTORY:-$BUILD_WORKSPACE_DIRECTORY}"
-if [ $# = 0 ]; then
+given=0  # how many results lead the arguments
+after=
+for argument; do
+  case $after$mode:$argument in
+    # Others would be put together with these.
+    *check:--results* | "after options, save:"[!-]*)
+      echo "error: results go before options: $argument" >&2
+      exit 2
+      ;;
+    *:-*) after="after options, " ;;
+    "$mode":*) given=$((given + 1)) ;;
+  esac
+done
+if [ $given = 0 ]; then
   outputs=$BUILD_WORKSPACE_DIRECTORY/bazel-testlogs/$outputs
-  set -- "$outputs/results.json"
-  if [ -f "$outputs/outputs.zip" ]; then
+  result=$outputs/results.json
+  # What an older Bazel or another setting left stays there beside what is newer.
+  if [ -f "$outputs/outputs.zip" ] && [ ! "$result" -nt "$outputs/outputs.zip" ]; then
     folder=$(mktemp -d)
     trap 'rm -rf "$folder"' EXIT
     trap 'exit 1' HUP INT TERM
-    unzip -q -o "$outputs/outputs.zip" results.json -d "$folder"
-    set -- "$folder/results.json"
-  elif [ ! -f "$1" ]; then
-    echo "error: there is no result of a last run: no $1" >&2
-    echo "  try: bazel test $test; or give files with results after --" >&2
+    result=$folder/results.json
+    unzip -q -o "$outputs/outputs.zip" results.json -d "$folder" || :
+  fi
+  if [ ! -f "$result" ]; then
+    echo "error: there is no result of a last run: no $result" >&2
+    echo "  try: bazel test $test; or give files with results after --, before options" >&2
     exit 1
   fi
+  set -- "$result" "$@"
+  given=1
 fi
 manifest=$BUILD_WORKSPACE_DIRECTORY/$manifest
 if [ "$mode" = check ]; then
-  for result; do
-    set -- "$@" --results "$result"
+  for argument; do
     shift
+    if [ $given -gt 0 ]; then
+      set -- "$@" --results "$argument"
+      given=$((given - 1))
+    else
+      set -- "$@" "$argument"
+    fi
   done
   "$dispatchgen" nightly "$manifest" --preset "$preset" "$@"
 else
