@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import made_up_results as made_up
 from dispatchgen.baseline.find import MissingBaselineError
 from dispatchgen.baseline.job import Update, check, save, update
+from dispatchgen.baseline.make import Given
 from dispatchgen.baseline.store import machines, read_baseline
+from dispatchgen.baseline.table import update_lines
 from dispatchgen.baseline.update import Policy
 from dispatchgen.comparison.conditions import Condition
 from dispatchgen.errors import BaselineError, DispatchgenError, ManifestError
@@ -263,6 +266,61 @@ def test_a_renamed_one_keeps_its_time(suite: Suite) -> None:
     after = seconds(suite)
     assert after.pop("renamed") == before.pop("matmul_3")
     assert after == before
+
+
+def test_a_row_whose_name_another_has_now_is_removed(suite: Suite) -> None:
+    before = seconds(suite)
+    found = dispatches(seed="again")
+    timing = found[4].timing
+    assert timing is not None
+    found[3:5] = [made_up.dispatch("matmul_3", timing.fastest, content="matmul_4")]
+    done = updated(suite, found)
+    assert [(change.action, change.row.benchmark, change.row.renamed_from) for change in done.changes] == [
+        ("renamed", "matmul_3", "matmul_4"),
+        ("replaced", "matmul_3", None),
+    ]
+    assert "removed, another has the name now: 1 benchmark" in list(update_lines(done))
+    before["matmul_3"] = before.pop("matmul_4")
+    assert seconds(suite) == before
+
+
+@pytest.mark.parametrize(("rounds", "action"), [(10, "replaced"), (2, "kept"), (0, "kept")])
+def test_a_row_stays_until_the_one_of_its_name_is_in_the_baseline(suite: Suite, rounds: int, action: str) -> None:
+    """A row of the same name at another size is another one."""
+    before = seconds(suite)
+    found = dispatches(seed="again")
+    times = made_up.rounds_of(7e-5, rounds=rounds) if rounds else None
+    found[3] = made_up.dispatch("matmul_3", times).model_copy(update={"workload": (7,)})
+    done = updated(suite, found)
+    gone = [change.action for change in done.changes if change.row.verdict == "gone"]
+    assert gone == [action]
+    assert seconds(suite)["matmul_3"] == pytest.approx(7e-5 if action == "replaced" else before["matmul_3"], rel=0.05)
+
+
+def test_the_sum_of_a_call_is_of_one_version(tmp_path: Path) -> None:
+    suite = suite_in(tmp_path)
+
+    def measured(id: str, **times: float | None) -> Given:
+        found = [
+            made_up.dispatch(name, made_up.rounds_of(time, seed=(id, name)) if time else None)
+            for name, time in times.items()
+        ]
+        [made] = given(tmp_path, made_up.results([call(found)], id=id))
+        return made
+
+    def sums(given: Given) -> list[tuple[Any, int]]:
+        return [(each.ratio, each.left_out) for each in check(suite, "nightly", given[1]).comparison.calls]
+
+    save(suite, "nightly", [measured("one", a=1e-3, b=1e-3), measured("two", a=1e-3, b=1e-3)])
+    fused = measured("fused", ab=1.8e-3)
+    assert sums(fused) == [(pytest.approx(0.9, rel=0.02), 0)]
+    update(suite, "nightly", fused[1])
+    again = measured("again", ab=1.8e-3)
+    assert sums(again) == [(pytest.approx(1.0, rel=0.02), 2)]  # what was fused is still beside it
+    update(suite, "nightly", again[1], Policy(remove_gone=True))
+    assert sums(measured("split", a=0.9e-3, b=0.9e-3)) == [(pytest.approx(1.0, rel=0.02), 0)]
+    save(suite, "nightly", [measured("failing", a=1e-3, b=None)], force=True)
+    assert sums(measured("fixed", a=1e-3, b=1e-3)) == [(pytest.approx(1.0, rel=0.02), 1)]  # not twice as much
 
 
 def test_what_is_gone_is_removed_when_asked(suite: Suite) -> None:

@@ -65,7 +65,17 @@ def _call(call: schema.Call, rows: Sequence[BaselineRow]) -> lean.Call:
         whole_model=_whole_model(own.get(("model", ""), {})),
         coverage=lean.Coverage(len(dispatches), len(dispatches), 0, 0),
         substitutions=tuple(_substitution(name, found) for name in variants),
+        whole=_is_whole(call, own),
     )
+
+
+def _is_whole(call: schema.Call, own: Mapping[tuple[str, str], _ByCaches]) -> bool:
+    """Whether one run measured the dispatches that there are, and had no others.
+
+    Rows of several runs may be of several versions: what one has in place of others stands beside these.
+    """
+    warm = [by["warm"] for (kind, _), by in own.items() if kind == "dispatch" and "warm" in by]
+    return any(all(run in row.results for row in warm) for run in call.whole)
 
 
 def _substitution(variant: str, rows: Mapping[tuple[str, str, str], _ByCaches]) -> lean.Substitution:

@@ -81,8 +81,8 @@ def assemble(
     kept = tuple(sorted(rows, key=lambda row: row.key))
     used = {row.key[:4] for row in kept}
     named = {name for row in kept for name in row.results}
-    by_key = {call.key: call for call in calls if call.key in used}
     by_id = {source.id: source for source in sources if source.id in named}
+    by_key = {call.key: _with_whole(call, filter(by_id.__contains__, call.whole)) for call in calls if call.key in used}
     return Baseline(
         version=BASELINE_VERSION,
         machine=machine,
@@ -98,29 +98,45 @@ def source_of(result: lean.Results) -> schema.Source:
 
 
 def calls_of(results: Iterable[lean.Results]) -> list[schema.Call]:
-    """What a baseline says of the calls of results."""
-    return [
-        schema.Call(
-            model=call.model,
-            backend=call.backend,
-            device=call.device.id,
-            call=call.call,
-            uri=call.device.uri,
-            run_flags=call.device.run_flags,
-            function=call.function,
-            shape=call.shape,
-            symbols=call.symbols,
-            overrides=call.overrides,
-            settings=call.settings,
-        )
-        for result in results
-        for call in result.calls
-    ]
+    """What a baseline says of the calls of results: each once, as the last of the results has it."""
+    found: dict[tuple[str, str, str, str], schema.Call] = {}
+    for result in results:
+        for call in result.calls:
+            new = _call_of(call)
+            before = found[new.key].whole if new.key in found else ()
+            found[new.key] = _with_whole(new, (*before, result.id) if _is_whole(call) else before)
+    return list(found.values())
 
 
 def row_of(result: lean.Results, row: lean.Row, noise: float | None) -> BaselineRow:
     """The row of a baseline that a measured row becomes; `noise` is what is known of how it differs from run to run."""
     return _row(row.key, [(result.id, row)], noise)
+
+
+def _call_of(call: lean.Call) -> schema.Call:
+    return schema.Call(
+        model=call.model,
+        backend=call.backend,
+        device=call.device.id,
+        call=call.call,
+        uri=call.device.uri,
+        run_flags=call.device.run_flags,
+        function=call.function,
+        shape=call.shape,
+        symbols=call.symbols,
+        overrides=call.overrides,
+        settings=call.settings,
+    )
+
+
+def _with_whole(call: schema.Call, runs: Iterable[str]) -> schema.Call:
+    return msgspec.structs.replace(call, whole=tuple(runs))
+
+
+def _is_whole(call: lean.Call) -> bool:
+    """Whether all dispatches of a call were measured so that they can be in a baseline."""
+    timings = (each.timing for each in call.dispatches)
+    return call.coverage.left_out == 0 and all(each is not None and len(each.rounds) >= FEWEST for each in timings)
 
 
 def _check_given(given: Sequence[Given]) -> None:

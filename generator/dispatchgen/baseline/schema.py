@@ -34,6 +34,8 @@ class Call(msgspec.Struct, frozen=True):
     symbols: dict[str, int]
     overrides: dict[str, int]
     settings: dict[str, object]  #: A `results.schema.Settings`.
+    #: Ids of the runs that measured all dispatches of it: what is not among their rows, they did not run.
+    whole: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, str, str, str]:

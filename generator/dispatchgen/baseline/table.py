@@ -28,6 +28,7 @@ _ACTIONS: dict[Action, str] = {
     "added": "added",
     "renamed": "renamed",
     "removed": "removed",
+    "replaced": "removed, another has the name now",
     "kept": "kept as it was",
 }
 

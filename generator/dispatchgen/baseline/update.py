@@ -18,7 +18,8 @@ from dispatchgen.results.lean import Key
 
 #: `faster`, `accepted` (slower, and that was asked for), `added`: the row of the result was taken. `renamed`: the row
 #: stays, under its new name. `kept`: it stays though the result is slower or has it no more. `removed`: it is gone.
-Action = Literal["faster", "accepted", "added", "renamed", "kept", "removed"]
+#: `replaced`: it is gone, and another row has its name now.
+Action = Literal["faster", "accepted", "added", "renamed", "kept", "removed", "replaced"]
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,15 @@ def updated(
     resized = {old.key for old, new in _calls(baseline, results) if _sizes(old) != _sizes(new)}
     rows: dict[Key, BaselineRow] = {}
     changes: list[Change] = []
-    for row in comparison.rows:
-        old = left.pop(_base_key(row), None) if row.verdict != "new" else None
+    for row in comparison.rows:  # those of the result first: no two of them have one key, but one that is gone may have
+        old = left.pop(_base_key(row)) if row.base is not None else None
         action = _action(row, measured, policy, resized)
+        if action == "kept" and row.key in rows:
+            action = "replaced"
         if action in ("faster", "accepted", "added"):
             rows[row.key] = row_of(results, measured[row.key], None if old is None else old.noise)
-        elif old is not None and action != "removed":
-            rows.setdefault(row.key, old if row.renamed_from is None else _renamed(old, measured[row.key]))
+        elif old is not None and action not in ("removed", "replaced"):
+            rows[row.key] = old if row.renamed_from is None else _renamed(old, measured[row.key])
         if action is not None:
             changes.append(Change(action, row))
     rows = left | rows

@@ -145,6 +145,8 @@ class Call(msgspec.Struct, frozen=True):
     sum_seconds: float | None = None
     sum_by_model: float | None = None
     substitutions: tuple[Substitution, ...] = ()
+    #: Of a baseline: whether its rows are of one run. Of several, they may hold what another version of them replaced.
+    whole: bool = True
 
 
 class Results(msgspec.Struct, frozen=True):
