@@ -16,7 +16,7 @@ from dispatchgen.errors import DispatchgenError, Problem
 from dispatchgen.files import write_if_changed
 from dispatchgen.job import Options, run_job
 from dispatchgen.manifest.suite import Preset, Suite
-from dispatchgen.nightly import locks
+from dispatchgen.nightly import complete, locks
 from dispatchgen.nightly.outputs import Outputs
 from dispatchgen.observer import Observer
 from dispatchgen.results.load import load, load_full
@@ -65,34 +65,40 @@ def measure(night: Night, options: Options, observer: Observer, renew: str | Non
     """
     night.outputs.prepare(resume=options.measuring.resume)
     locks.check(night.whole, night.selected.models, renew)
+    shard = options.measuring.shard
     options = replace(
         options,
         file=night.outputs.results,
         run_settings={**night.preset.run, **(options.run_settings or {})},
-        measuring=replace(options.measuring, budget=options.measuring.budget or night.preset.budget),
+        measuring=replace(
+            options.measuring,
+            budget=options.measuring.budget or night.preset.budget,
+            shard=None if shard is None or shard.count == 1 else shard,  # the only one is all of it
+        ),
     )
     return [*run_job(night.whole, night.selected, options, observer).problems]
 
 
 def take(night: Night, files: Sequence[Path]) -> list[Problem]:
-    """Takes results that were measured elsewhere, as parts of one night. Returns a problem for each that is missing.
+    """Takes results that were measured elsewhere, as parts of one night.
 
-    Raises ResultsError where they cannot be read, or are not of one night.
+    Returns:
+      A problem for each part that is missing, and for what the preset selects and none of them has.
+
+    Raises:
+      ResultsError: they cannot be read, or are not of one night.
     """
     night.outputs.forget()
     merged = merge([(str(file), load_full(file)) for file in files])
     if [file.resolve() for file in files] != [night.outputs.results.resolve()]:
         write_if_changed(night.outputs.results, text_of(merged.results))
-    return [
-        Problem(f"the results of shard {shard.index}/{shard.count} are missing", hint="--results with each of them")
-        for shard in merged.missing
-    ]
+    return [*complete.missing(night.selected, merged)]
 
 
 def judge(night: Night, save: str | None = None) -> Judged:
     """Compares the results with the baseline of the preset, and writes comparison and report. Raises DispatchgenError.
 
-    What a shard measured is not compared: it lacks rows of the baseline.
+    What one of several shards measured is not compared: it lacks rows of the baseline.
 
     Args:
       save: The command that saves the baseline, for messages; None: that of the command line.
@@ -101,9 +107,9 @@ def judge(night: Night, save: str | None = None) -> Judged:
     full = load_full(night.outputs.results)
     problems = [Problem(text) for text in verdict(full, devices_named=False)]
     comparison = None
-    if night.preset.baseline is not None and full.measuring.shard is None:
+    if _not_compared(night.preset, full) is None:
         try:
-            checked = check(night.whole, night.preset.baseline, results, night.conditions)
+            checked = check(night.whole, str(night.preset.baseline), results, night.conditions)
             comparison = checked.comparison
             problems += checked.failures
         except MissingBaselineError as error:
@@ -114,6 +120,16 @@ def judge(night: Night, save: str | None = None) -> Judged:
     return Judged(_summary(night, full, comparison), comparison, problems)
 
 
+def _not_compared(preset: Preset, results: Results) -> str | None:
+    """Why results are compared with nothing; None: they are to be compared."""
+    if preset.baseline is None:
+        return "there is no baseline to compare with"
+    shard = results.measuring.shard
+    if shard is not None and shard.count > 1:
+        return f"shard {shard.index}/{shard.count} alone is not compared"
+    return None
+
+
 def _summary(night: Night, results: Results, comparison: Comparison | None) -> str:
     """What came out, in a line."""
     measured = sum(call.coverage.measured for call in results.calls)
@@ -121,6 +137,8 @@ def _summary(night: Night, results: Results, comparison: Comparison | None) -> s
     parts = [f"{measured} of {dispatches} dispatches measured"]
     if comparison is not None:
         parts.append(f"against the baseline {night.preset.baseline}: {counted(comparison)}")
+    elif why := _not_compared(night.preset, results):
+        parts.append(why)
     return "; ".join([*parts, str(night.outputs.report)])
 
 
