@@ -74,7 +74,13 @@ def _glob(include, allow_empty):
 def _package_name():
     return "suites/mlp"
 
-native = struct(existing_rule = existing_rule, filegroup = _filegroup, glob = _glob, package_name = _package_name, test_suite = _test_suite)
+native = struct(
+    existing_rule = existing_rule,
+    filegroup = _filegroup,
+    glob = _glob,
+    package_name = _package_name,
+    test_suite = _test_suite,
+)
 """
 _NAMES = ["DefaultInfo", "Label", "attr", "config", "depset", "native", "provider", "rule", "testing"]
 _LOAD_BAZEL = f'load("bazel", {json.dumps(_NAMES)[1:-1]})\n'
