@@ -35,6 +35,15 @@ def is_generated(path: Path) -> bool:
         return False
 
 
+def is_build_folder(folder: Path) -> bool:
+    """Whether dispatchgen built in a folder of its own: the build file is its own, and the mark is there."""
+    try:
+        is_marked = (folder / ".gitignore").read_bytes() == IGNORE_ALL
+    except OSError:
+        return False
+    return is_marked and is_generated(folder / "CMakeLists.txt")
+
+
 def check_replaceable(path: Path) -> None:
     """Raises OutputError where a path names something else than a file: a folder, a device."""
     try:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import support
+from dispatchgen.cli.progress import ConsoleObserver
+from dispatchgen.errors import OutputError
+from dispatchgen.job import Options, run_job
+from dispatchgen.manifest import load_suite
 
 pytestmark = pytest.mark.slow
 
@@ -125,8 +130,47 @@ def test_a_build_of_another_lock_is_refused(suite: Suite, tmp_path: Path) -> Non
 def test_what_is_no_build_is_refused(suite: Suite, tmp_path: Path) -> None:
     refused = suite.run("--beside", tmp_path)
     assert refused.code == 2
-    assert "error: no build of dispatchgen is kept here\n" in refused.stderr
+    assert "error: no finished build of dispatchgen is kept here\n" in refused.stderr
     refused = suite.run("--built", tmp_path)
     assert refused.code == 1
     assert "nothing was run of 1 model that could not be built" in refused.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def _refusal(suite: Suite, options: Options) -> str:
+    """What is said of a run that is refused."""
+    whole = load_suite(suite.folder)
+    with pytest.raises(OutputError) as refused:
+        run_job(whole, whole, options, ConsoleObserver(Console(stderr=True)))
+    return str(refused.value)
+
+
+def test_what_cannot_be_measured_beside_is_said_before_anything_is_built(suite: Suite, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(suite.old)
+    options = Options(build_dir=suite.old, beside=tmp_path / "link")
+    assert "this build folder is to be measured beside itself" in _refusal(suite, options)
+    options = Options(build_dir=tmp_path / "new", beside=suite.old)
+    for file, other in [(suite.old / "results.json", None), (tmp_path / "x", tmp_path / "x")]:
+        found = _refusal(suite, replace(options, file=file, beside_file=other))
+        assert "the results of two builds are to be in one file" in found
+    assert [path.name for path in tmp_path.iterdir()] == ["link"]
+
+
+def test_a_build_that_did_not_end_is_not_told_to_be_the_one_before(
+    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dispatchgen.job.run.make", interrupted)
+    whole = load_suite(suite.folder)
+    record = suite.old / "build.json"
+    kept = record.read_bytes()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_job(whole, whole, Options(build_dir=suite.old), ConsoleObserver(Console(stderr=True)))
+        for options in (Options(built=suite.old), Options(beside=suite.old)):
+            found = _refusal(suite, replace(options, build_dir=tmp_path / "new"))
+            assert "no finished build of dispatchgen is kept here" in found
+    finally:
+        record.write_bytes(kept)

@@ -13,13 +13,16 @@ from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.state import BuildState
 from dispatchgen.errors import LockError, OutputError, Place, Problem
 from dispatchgen.extract.schema import BackendDispatches, Benchmark, Data
-from dispatchgen.files import write_if_changed
+from dispatchgen.files import remove, write_if_changed
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import lock_text, read_lock
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.results.index import read_index
 from dispatchgen.results.plan import Plan
 from dispatchgen.results.schema import BuildFailure, Software
+
+#: File of a build folder that says what its last build is, beside copies of the locks.
+_RECORD = "build.json"
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,13 @@ class Record(Data):
         )
 
 
+def drop_record(folder: Path) -> None:
+    """Removes the record before what it describes changes: it is never there for a build that has not ended."""
+    remove(folder / _RECORD)
+
+
 def keep_record(folder: Path, made: Made, software: Software) -> None:
-    """Keeps what a later run of another build beside this one needs."""
+    """Keeps what a later run of another build beside this one needs: the record itself last."""
     locks = folder / "locks"
     shutil.rmtree(locks, ignore_errors=True)
     for model, lock in made.plan.locks.items():
@@ -67,25 +75,29 @@ def keep_record(folder: Path, made: Made, software: Software) -> None:
         broken_modules=tuple((*key, reason) for key, reason in state.modules.items()),
         broken_substitutes=tuple((str(file), reason) for file, reason in state.substituted.items()),
     )
-    write_if_changed(folder / "build.json", record.model_dump_json(indent=1) + "\n")
+    write_if_changed(folder / _RECORD, record.model_dump_json(indent=1) + "\n")
 
 
 def find_record(folder: Path) -> Record | None:
     """What a build folder keeps; None: nothing, or it is none."""
     try:
-        return Record.model_validate_json((folder / "build.json").read_bytes())
+        return Record.model_validate_json((folder / _RECORD).read_bytes())
     except (OSError, ValidationError):
         return None
 
 
 def read_record(folder: Path) -> Record:
-    """What a build folder keeps. Raises OutputError where it has nothing."""
+    """What a build folder keeps. Raises OutputError where it has nothing, as while it is built."""
     record = find_record(folder)
     if record is None:
-        message = "no build of dispatchgen is kept here"
-        hint = "`dispatchgen run --build-dir` with this folder makes one"
-        raise OutputError(Problem(message, Place(str(folder)), hint))
+        raise OutputError(no_build(folder))
     return record
+
+
+def no_build(folder: Path) -> Problem:
+    """What is wrong with a folder that has no build, or one that did not end."""
+    hint = "`dispatchgen run --build-dir` with this folder makes one"
+    return Problem("no finished build of dispatchgen is kept here", Place(str(folder)), hint)
 
 
 def read_locks(suite: Suite, folder: Path | None = None) -> dict[str, Lock]:

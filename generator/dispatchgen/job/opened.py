@@ -8,11 +8,13 @@ from pathlib import Path
 
 from dispatchgen.buildtree.layout import BuildTree
 from dispatchgen.buildtree.state import BuildState
-from dispatchgen.job.made import Made, binary_dir, check_locks, find_record, read_locks
+from dispatchgen.errors import OutputError
+from dispatchgen.job.made import Made, binary_dir, check_locks, find_record, no_build, read_locks
 from dispatchgen.job.options import Options
 from dispatchgen.lock.drift import REPORT
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.observer import Observer
+from dispatchgen.ownership import is_build_folder
 from dispatchgen.results.plan import with_calls
 
 _NOT_BUILT = "it is not built, or its last build failed"
@@ -21,14 +23,17 @@ _NOT_BUILT = "it is not built, or its last build failed"
 def open_build(selected: Suite, folder: Path, options: Options) -> Made:
     """A build as it is, of the locks as they are. Models that it does not have are told of in its state.
 
-    Raises LockError, and OutputError where it is of other locks.
+    Raises LockError, and OutputError where it is of other locks, or a build folder's last build did not end.
     """
     locks = read_locks(selected)
     suite, tree = with_calls(selected, locks), BuildTree(binary_dir(folder.absolute(), selected))
     state = BuildState({pair: _NOT_BUILT for pair in _pairs(suite) if not _is_built(tree, *pair)})
     drifting = {pair: "drift" for pair in _pairs(suite) if _drift(tree, *pair) is not None}
     check_locks(suite, locks, tree, BuildState({**state.models, **drifting}))
-    record = find_record(tree.binary_dir.parent)
+    parent = tree.binary_dir.parent
+    record = find_record(parent)
+    if record is None and is_build_folder(parent):
+        raise OutputError(no_build(parent))
     if record is None:
         return Made(options.plan(suite, locks), tree, state)
     state = replace(record.state, models={**record.state.models, **state.models})

@@ -10,11 +10,11 @@ from pathlib import Path
 from dispatchgen.buildtree.build import check_paths
 from dispatchgen.buildtree.exclusive import exclusive
 from dispatchgen.buildtree.layout import BuildTree
-from dispatchgen.errors import DispatchgenError, Problem
+from dispatchgen.errors import DispatchgenError, OutputError, Place, Problem
 from dispatchgen.files import write_if_changed
 from dispatchgen.iree.tools import Tools, find_tools, program_version
 from dispatchgen.job.build import find_all_programs, lock, make
-from dispatchgen.job.made import Made, check_locks, keep_record, read_locks, read_record
+from dispatchgen.job.made import Made, check_locks, drop_record, keep_record, read_locks, read_record
 from dispatchgen.job.opened import open_build, settle_drift
 from dispatchgen.job.options import RESULTS, Options
 from dispatchgen.lock.make import raise_all
@@ -59,7 +59,7 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
     if options.measuring.resume:
         check_left(options.file or folder / RESULTS)
     if options.beside is not None:
-        read_record(options.beside)  # raises before anything is built
+        _check_beside(folder, options.beside, options)
     selected = narrow(selected, options.substitutions)
     if options.built is not None:
         tools = options.tools or find_tools(options.iree_host_bin_dir)
@@ -72,6 +72,7 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
     try:
         check_paths(folder, whole.root.absolute())
         with exclusive(folder):
+            drop_record(folder)
             made = make(locked, programs, folder, options, observer)
             made = settle_drift(made, observer) if options.keep_locks else made
             keep_record(folder, made, environment.read_software(made.plan.suite, _what_measures(tools)))
@@ -80,6 +81,18 @@ def run_job(whole: Suite, selected: Suite, options: Options, observer: Observer)
         raise_all([*([DispatchgenError(*locked.problems)] if locked.problems else []), error])
         raise
     return replace(outcome, problems=locked.problems)
+
+
+def _check_beside(folder: Path, beside: Path, options: Options) -> None:
+    """Raises OutputError where another build cannot be measured beside that of `folder`; nothing is built yet."""
+    if beside.resolve() == folder.resolve():
+        hint = "--build-dir with another folder for this build"
+        raise OutputError(Problem("this build folder is to be measured beside itself", Place(str(beside)), hint))
+    read_record(beside)
+    file, other = options.file or folder / RESULTS, options.beside_file or beside / RESULTS
+    if file.resolve() == other.resolve():
+        message = "the results of two builds are to be in one file"
+        raise OutputError(Problem(message, Place(str(file)), "--json or --beside-json with another file"))
 
 
 def _kept(selected: Suite, folder: Path, options: Options) -> Made:
