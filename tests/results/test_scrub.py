@@ -9,7 +9,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dispatchgen.results.schema import DeviceUsed, NotRun
@@ -41,7 +41,17 @@ _SCRUBBER = make_scrubber(
         ("(/work/runtime/src/driver.c:123)", "(.../driver.c:123)"),
         ("/a:/b/c:/d/e", ".../a:.../c:.../e"),
         (r"C:\Users\maria\x.mlir and D:/data/y.mlir", ".../x.mlir and .../y.mlir"),
+        ("file:///data/x/y.mlir, file://nas/data/y.mlir", "file:.../y.mlir, file:.../y.mlir"),
+        ("file:///C:/data/y.mlir sqlite:///data/x/y.db", "file:.../y.mlir sqlite://.../y.db"),
+        ("-I/opt/x/include -isystem/usr/y/z", "-I.../include -isystem.../z"),
+        ("//nas/data/x 2>/var/x/log", ".../x 2>.../log"),
+        (r"\\nas\share\x \\?\C:\Users\x 'C:\\Users\\x'", ".../x .../x '.../x'"),
+        ("~mariana/x/y", ".../y"),
+        ("/srv/My Big Project/deep/x: no", ".../x: no"),
+        (r"/srv/My\ Project/deep/x", ".../x"),
+        ("command: /opt/bin/cat a/b '--x=/srv/My Project/y'", "command: .../cat a/b '--x=.../y'"),
         ("on build7.example.com by maria: build7", "on <host> by <user>: <host>"),
+        ("BUILD7, Build7.corp.example.com, Maria", "<host>, <host>, <user>"),
         ("build77, mariachi, my-maria", "build77, mariachi, my-maria"),
         # What is no absolute path.
         ("vulkan://GPU-01 and local-sync://", "vulkan://GPU-01 and local-sync://"),
@@ -69,6 +79,25 @@ def test_a_linked_folder_is_known_by_both_paths(tmp_path: Path) -> None:
     link.symlink_to(real)
     found = make_scrubber({link: "<suite>"}, hosts=[], users=[])
     assert found.text(f"{real}/x {link}/x") == "<suite>/x <suite>/x"
+
+
+_PARTS = st.sampled_from(["secret", "secret.d", "-secret+x", "é@secret", "my secret", "x secret y", "secret %20 =z"])
+
+
+@given(
+    before=st.sampled_from(["", "at ", "--a=", "a:", "(", "'", '"', "<", "@", "-I", "2>", "a\n", "file://", "x; "]),
+    root=st.sampled_from(["/", "//", "C:\\", "d:/", "\\\\", "~"]),
+    folders=st.lists(_PARTS, min_size=2, max_size=4),
+    after=st.sampled_from(["", " and c", ": no", "'", "\n/c", ") ./a"]),
+)
+def test_of_an_absolute_path_the_last_part_stays(before: str, root: str, folders: list[str], after: str) -> None:
+    assume(before not in ("-I", "file://") or root[0] == "/")
+    assume(root != "~" or " " not in folders[0])
+    separator = "\\" if "\\" in root else "/"
+    scrubbed = _SCRUBBER.text(f"{before}{root}{separator.join(folders)}{separator}last{after}")
+    assert "secret" not in scrubbed
+    assert f".../last{after}" in scrubbed.replace(".../c", "/c")
+    assert _SCRUBBER.text(scrubbed) == scrubbed
 
 
 @given(st.text("/\\:=@'\"`,;()<>|. ~-abC\n", max_size=40))

@@ -26,9 +26,33 @@ _COMMON = frozenset(
 _SHORTEST_NAME = 2
 #: Fields with text for people; nothing is looked up by them.
 _TEXTS = frozenset({"reason", "failure", "note", "notes", "run_flags", "uri", "uncontrolled", "target_differences"})
-#: The start of an absolute path, of POSIX or Windows, up to its last part.
-_PART = r"""[^\s/\\'"`,:;()<>|]"""
-_ABSOLUTE = re.compile(rf"(?<![\w.~>/\\-])(?:/(?!/)|[A-Za-z]:[\\/])(?:{_PART}+[\\/])*(?={_PART})")
+#: What parts of a path are made of. Shells put a backslash before a blank.
+_PART = r"""(?:[^\s/\\'"`,:;()<>|]|\\ )"""
+_SEPARATOR = r"[\\/]+"
+_DRIVE = r"[A-Za-z]:[\\/]+"
+#: A folder with blanks in its name: a few words, none of which is a file, a flag or a path of its own.
+_BLANKS = r"""[^\s/\\'"`,:;()<>|.]+(?: (?![-.~@])""" + _PART + r"+){1,3}" + _SEPARATOR
+#: Before what is no start: `a/b`, `./a`, `~/a`, `<build>/a`, `a-/b`.
+_NOT_AFTER = r"(?<![\w.~/\\-])" + "".join(f"(?<!<{name}>)" for name in ("suite", "build", "host", "user"))
+#: How an absolute path starts, of POSIX or Windows.
+_ROOT = "|".join(
+    [
+        rf"(?<=\bfile:)//+(?:{_DRIVE})?",  # file:///a, file://host/a
+        r"(?<=://)/+",  # another URL without a host
+        rf"{_NOT_AFTER}(?<!:)//+",
+        rf"{_NOT_AFTER}/(?!/)",
+        r"(?P<flag>(?<![\w-])-[A-Za-z]+)/+",  # -I/a
+        rf"{_NOT_AFTER}~{_PART}+{_SEPARATOR}",  # somebody's home
+        rf"{_NOT_AFTER}{_DRIVE}",
+        rf"{_NOT_AFTER}\\\\+(?:[?.]\\+{_DRIVE}|(?={_PART}+\\+{_PART}|{_BLANKS}))",  # \\?\C:\a, \\server\a
+    ]
+)
+#: The start of an absolute path, up to its last part: where blanks can be in it, and where they part arguments.
+_ABSOLUTE = re.compile(rf"(?:{_ROOT})(?:{_PART}+{_SEPARATOR}|{_BLANKS})*(?={_PART})")
+_ARGUMENT = re.compile(rf"(?:{_ROOT})(?:{_PART}+{_SEPARATOR})*(?={_PART})")
+#: A command, as messages have it: quoted for a shell.
+_COMMAND = re.compile(r"^( *command: )(.*)$", re.MULTILINE)
+_QUOTED = re.compile(r"'[^']*'|[^']+")
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -79,7 +103,17 @@ class Scrubber:
             return text
         for pattern, replacement in self.folders:
             text = pattern.sub(replacement, text)
-        return _ABSOLUTE.sub(".../", text)
+        return _without_roots(_COMMAND.sub(lambda found: found[1] + _QUOTED.sub(_argument, found[2]), text))
+
+
+def _argument(found: re.Match[str]) -> str:
+    """A quoted argument of a command, or what is not quoted: there, blanks part arguments."""
+    text = found[0]
+    return _without_roots(text) if text.startswith("'") else _without_roots(text, _ARGUMENT)
+
+
+def _without_roots(text: str, absolute: re.Pattern[str] = _ABSOLUTE) -> str:
+    return absolute.sub(r"\g<flag>.../", text)
 
 
 def scrubber(*, suite: Path, build: Path, with_host_name: bool = False) -> Scrubber:
@@ -113,7 +147,8 @@ def make_scrubber(folders: dict[Path, str], *, hosts: Iterable[str], users: Iter
     return Scrubber(
         folders=tuple((re.compile(rf"(?<![\w.~-]){re.escape(path)}(?![\w.-])"), new) for path, new in longest_first),
         names=tuple(
-            (re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])"), new)
+            # A name of several parts behind the host's is its domain.
+            (re.compile(rf"(?<![\w-]){re.escape(name)}(?:(?:\.[\w-]+){{2,}}|(?![\w-]))", re.IGNORECASE), new)
             for name, new in names
             if len(name) >= _SHORTEST_NAME and name.lower() not in _COMMON
         ),
