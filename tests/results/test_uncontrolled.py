@@ -89,6 +89,40 @@ def test_quota(tmp_path: Path, files: Mapping[str, str], expected: str | None) -
     assert expected is None or expected in found[0]
 
 
+@pytest.mark.parametrize(
+    ("driver", "pinned", "cold_memory", "cache"),
+    [
+        ("local-sync", (), 128, None),
+        ("local-sync", (), 127, 64),
+        ("local-task", (), 128, 96),  # the caches of all processors
+        ("local-task", (3,), 128, None),
+        ("local-task", (3,), 60, 32),
+        ("vulkan", (), 1, None),
+        ("local-sync", (), None, None),
+    ],
+)
+def test_caches_that_cold_benchmarks_fit_into(
+    tmp_path: Path, driver: str, pinned: tuple[int, ...], cold_memory: int | None, cache: int | None
+) -> None:
+    write(tmp_path, {name: text for cpu in range(4) for name, text in _caches(cpu).items()})
+    machine = _MACHINE.model_copy(update={"devices": (DeviceFound(id="d", driver=driver, name="d"),)})
+    bytes_of = None if cold_memory is None else cold_memory << 20
+    found = [line for line in uncontrolled(machine, pinned, tmp_path, cold_memory=bytes_of) if "cold caches" in line]
+    assert len(found) == (cache is not None)
+    assert cache is None or f"twice the last-level cache of {cache} MiB" in found[0]
+
+
+def _caches(cpu: int) -> dict[str, str]:
+    """Two processors share 64 MiB, two others 32 MiB."""
+    shared, last = ("0-1", "65536K") if cpu < 2 else ("2-3", "32768K")
+    levels = [("Data", 1, "48K", f"{cpu}"), ("Instruction", 1, "32K", f"{cpu}"), ("Unified", 3, last, shared)]
+    return {
+        f"{CPUS}/cpu{cpu}/cache/index{index}/{name}": str(value)
+        for index, each in enumerate(levels)
+        for name, value in zip(("type", "level", "size", "shared_cpu_list"), each, strict=True)
+    }
+
+
 def test_battery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("psutil.sensors_battery", lambda: SimpleNamespace(power_plugged=False), raising=False)
     assert "battery" in _of(tmp_path)[0]

@@ -20,6 +20,7 @@ from dispatchgen.manifest.suite import Device, Suite
 from dispatchgen.results.processor import read_cpu
 from dispatchgen.results.repository import revision_of
 from dispatchgen.results.schema import DeviceFound, Environment, Machine, Software
+from dispatchgen.results.settings import settings_of
 from dispatchgen.results.uncontrolled import uncontrolled
 from dispatchgen.results.virtualization import container, virtual_machine
 
@@ -56,8 +57,14 @@ def read_environment(
         host=None,
         host_name=platform.node() if with_host_name else None,
         pinned=tuple(pinned),
-        uncontrolled=uncontrolled(machine, pinned),
+        uncontrolled=uncontrolled(machine, pinned, cold_memory=_cold_memory(suite)),
     )
+
+
+def _cold_memory(suite: Suite) -> int | None:
+    """The fewest bytes that cold benchmarks of a model rotate over; None: nothing is measured cold."""
+    found = (settings_of(model).cold_memory for model in suite.models)
+    return min((each for each in found if each is not None), default=None)
 
 
 def read_machine(iree_benchmark_module: Path | None, devices: Iterable[Device], root: Path = Path("/")) -> Machine:

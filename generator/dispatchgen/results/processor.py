@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from dispatchgen.errors import ToolError
@@ -68,6 +68,24 @@ def read_processors(text: str) -> list[range]:
     """Ranges of a list of processors as the kernel writes it, `0-3,8`."""
     ranges = re.findall(r"(\d+)(?:-(\d+))?", text)
     return [range(int(first), int(last or first) + 1) for first, last in ranges]
+
+
+def last_level_caches(root: Path = Path("/"), processors: Collection[int] | None = None) -> list[int]:
+    """Bytes of each last-level cache that some of these processors use; None: of all. Empty: the system does not tell.
+
+    Linux tells in `cpu*/cache/index*`, see Documentation/ABI/testing/sysfs-devices-system-cpu of its sources.
+    """
+    last: dict[str, tuple[int, int]] = {}  # level and size, by the processors that share it
+    for folder in (root / _CPUS).glob("cpu[0-9]*/cache/index[0-9]*"):
+        if read_text(folder / "type") not in ("Data", "Unified"):
+            continue
+        level, size = read_text(folder / "level") or "", re.match(r"(\d+)K", read_text(folder / "size") or "")
+        shared = read_text(folder / "shared_cpu_list") or folder.parents[1].name.removeprefix("cpu")
+        users = {number for each in read_processors(shared) for number in each}
+        if size and level.isdecimal() and (processors is None or users & {*processors}):
+            last[shared] = max(last.get(shared, (0, 0)), (int(level), int(size[1]) << 10))
+    top = max((level for level, _ in last.values()), default=0)
+    return [size for level, size in last.values() if level == top]
 
 
 def _processors(cpuinfo: str) -> Iterator[Mapping[str, str]]:

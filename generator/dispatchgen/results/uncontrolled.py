@@ -10,24 +10,28 @@ from pathlib import Path
 
 import psutil
 
-from dispatchgen.results.processor import read_text
+from dispatchgen.results.processor import last_level_caches, read_text
 from dispatchgen.results.schema import Machine
 
 #: What others used is told from here on, in processors: interrupts and the like always use some.
 _OTHERS_FROM = 0.05
 #: Stolen time is told from here on, as a part of all processors' time.
 _STOLEN_FROM = 0.002
+_MIB = 1 << 20
 
 
-def uncontrolled(machine: Machine, pinned: Sequence[int] | None, root: Path = Path("/")) -> tuple[str, ...]:
+def uncontrolled(
+    machine: Machine, pinned: Sequence[int] | None, root: Path = Path("/"), *, cold_memory: int | None = None
+) -> tuple[str, ...]:
     """What is known before anything is measured.
 
     Args:
       machine: Where it is measured.
       pinned: Processors that benchmarks are kept on; empty: any. None: that is not told.
       root: Folder that has the system's `sys`.
+      cold_memory: Bytes that cold benchmarks rotate over, the fewest of all models. None: nothing is measured cold.
     """
-    return tuple(_uncontrolled(machine, pinned, root))
+    return (*_uncontrolled(machine, pinned, root), *_not_cold(machine, pinned, root, cold_memory))
 
 
 def _uncontrolled(machine: Machine, pinned: Sequence[int] | None, root: Path) -> Iterator[str]:
@@ -52,6 +56,18 @@ def _uncontrolled(machine: Machine, pinned: Sequence[int] | None, root: Path) ->
             yield f"device {device.id}: its clock follows its load and heat"
     if _is_on_battery():
         yield "battery: the machine may save power"
+
+
+def _not_cold(machine: Machine, pinned: Sequence[int] | None, root: Path, cold_memory: int | None) -> Iterator[str]:
+    sizes = last_level_caches(root, pinned or None)
+    drivers = {device.driver for device in machine.devices}
+    # Only `local-task` runs on several cores at once, which may have a cache each.
+    cache = sum(sizes) if "local-task" in drivers else max(sizes, default=0)
+    if cold_memory is not None and cold_memory < 2 * cache and any(driver.startswith("local") for driver in drivers):
+        yield (
+            f"cold caches: {cold_memory / _MIB:g} MiB of buffers are less than twice the last-level cache of "
+            f"{cache / _MIB:g} MiB, which may hold part of them"
+        )
 
 
 def _quota(root: Path) -> float | None:
