@@ -22,6 +22,7 @@ from dispatchgen.extract.extraction import extract
 from dispatchgen.extract.layout import layout_of
 from dispatchgen.extract.program import Program
 from dispatchgen.extract.rotation import Rotation, rotations_of
+from dispatchgen.extract.rotation_emit import pool_operations
 from dispatchgen.extract.schema import BackendDispatches, Benchmark, Call, Dispatch
 from dispatchgen.iree.ir import read_module
 from dispatchgen.manifest.fills import DataSettings, Random
@@ -90,6 +91,8 @@ def test_copies_are_disjoint_and_all_used_before_one_is_used_again(
             assert pool.region == layout.regions_of(benchmark)[ordinal]
             if held[ordinal] != ZEROS:
                 assert pool.stride == stride  # bytes are where copies begin; zeros are everywhere
+    made = pool_operations("@device", rotations.pools)
+    assert all(f"%size_{pool.key} = arith.constant {pool.size} : index" in made for pool in rotations.pools)
     # No binding has more than the memory and one copy of the largest benchmark.
     if all(content == ZEROS for content in held):
         assert rotations.size <= 3 * (memory + max(map(max, lengths)) + 256 + 4096)

@@ -45,7 +45,7 @@ def _made(pool: Pool) -> Iterator[str]:
     key, target = pool.key, f"%copies_{pool.key}"
     yield f"%size_{key} = arith.constant {pool.size} : index"
     yield commands.allocate(target, f"%size_{key}")
-    pattern = pool.region.content.pattern
+    pattern = pool.region.content.pattern if pool.stride else b"\0"  # an empty binding has nothing to copy
     if pattern is not None:
         yield from commands.fill(key, target, 0, pool.size, pattern)
     else:
