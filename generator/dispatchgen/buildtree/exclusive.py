@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dispatchgen.errors import OutputError, Place, Problem
@@ -24,15 +25,20 @@ def exclusive(folder: Path) -> Iterator[None]:
         raise OutputError(Problem(f"cannot use the build folder: {error.strerror}", Place(str(folder)))) from error
     with stream:
         if not hold(stream.fileno()):
-            message = "another dispatchgen is working in the build folder"
+            message = "another dispatchgen is working in the build folder, or a process of one that was killed"
             raise OutputError(Problem(message, Place(str(folder)), "--build-dir with another folder"))
-        yield
+        try:
+            yield
+        finally:
+            let_go(stream.fileno())
 
 
 def hold(file: int) -> bool:
-    """Whether an open file is this process's now, until it closes it or ends.
+    """Whether an open file is this process's now, until it lets go of it or ends; False: another process has it.
 
-    Where the system has no `flock` (Windows), nothing is held.
+    Processes that it starts inherit the file (`iree.process` has them do so): it is held as long as one of them lives,
+    also where this process is killed. Where the system (Windows) or the file's own file system has no `flock`, nothing
+    is held.
     """
     try:
         fcntl = importlib.import_module("fcntl")
@@ -40,6 +46,16 @@ def hold(file: int) -> bool:
         return True
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:  # ENOSYS, ENOLCK, EOPNOTSUPP: some network file systems
+        pass
+    os.set_inheritable(file, True)
     return True
+
+
+def let_go(file: int) -> None:
+    """Ends `hold`, also for processes that go on, like the server of a compiler cache."""
+    with suppress(ImportError, OSError):
+        fcntl = importlib.import_module("fcntl")
+        fcntl.flock(file, fcntl.LOCK_UN)
