@@ -69,16 +69,27 @@ def test_the_time_limit_kills_the_children_too(tmp_path: Path) -> None:
     assert all(support.is_gone(int(pid)) for pid in pids.read_text().split())
 
 
-def test_ctrl_c_kills_the_children_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_what_interrupts_kills_the_children_too(tmp_path: Path, number: int) -> None:
     pids = tmp_path / "pids"
     script = f"sleep 1000 & echo $! $$ > {pids}.new; mv {pids}.new {pids}; wait"
-    code = f"from dispatchgen.iree import process; process.run({[*SHELL, script]!r})"
+    code = f"from dispatchgen.iree import process; process.end_as_interrupted(); process.run({[*SHELL, script]!r})"
     with support.started([sys.executable, "-c", code], stderr=subprocess.PIPE) as parent:
         support.wait_until(pids.exists, parent)
-        parent.send_signal(signal.SIGINT)
+        parent.send_signal(number)
         _, stderr = parent.communicate(timeout=60)
         assert "KeyboardInterrupt" in stderr
         assert all(support.is_gone(int(pid)) for pid in pids.read_text().split())
+
+
+def test_a_signal_that_is_ignored_stays_so() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN), signal.getsignal(signal.SIGTERM)
+    try:
+        process.end_as_interrupted()  # below `nohup`
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before[0])
+        signal.signal(signal.SIGTERM, before[1])
 
 
 @pytest.mark.parametrize(("program", "reason"), [("/no/such/program", "No such file"), ("/", "Permission denied")])

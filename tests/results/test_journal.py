@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,15 +12,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import made_up_results
+import support
+from dispatchgen.buildtree.exclusive import exclusive
 from dispatchgen.errors import OutputError, ResultsError
+from dispatchgen.iree import process
 from dispatchgen.results import journal
 from dispatchgen.results.environment import differences
-from dispatchgen.results.journal import Journal, partial_of, resumed, started
+from dispatchgen.results.journal import Journal, finish, partial_of, resumed, started
 from dispatchgen.results.lean import rows
 from dispatchgen.results.load import INTERRUPTED, load, load_full
 from dispatchgen.results.measure import measure
 from dispatchgen.results.policy import Policy
-from dispatchgen.results.schema import Host, Results
+from dispatchgen.results.schema import Host, Results, Shard
 from dispatchgen.results.task import Outcome, Task
 from dispatchgen.results.write import text_of
 from made_up_tasks import Kernel, World, frame_of
@@ -103,9 +108,23 @@ def test_what_is_finished_takes_the_place_of_the_journal(tmp_path: Path) -> None
     frame = frame_of(tasks)
     with started(path, frame, tasks) as kept:
         assert path.read_text() == "of an earlier run"
-        kept.finish(text_of(frame))
+        finish([(kept, text_of(frame))])
     assert load_full(path) == frame
     assert [each.name for each in tmp_path.iterdir()] == ["r.json"]
+
+
+def test_of_builds_in_turns_all_journals_stay_until_all_results_are_written(tmp_path: Path) -> None:
+    path, other = tmp_path / "a.json", tmp_path / "b.json"
+    tasks = _tasks(World())
+    frame = frame_of(tasks)
+    other.mkdir()  # cannot be written
+    with started(path, frame, tasks, 2) as first, started(other, frame, tasks, 2) as second:
+        with pytest.raises(OutputError):
+            finish([(first, text_of(frame)), (second, text_of(frame))])
+        other.rmdir()
+    with resumed(path, frame, tasks, 2) as first, resumed(other, frame, tasks, 2) as second:
+        finish([(first, text_of(frame)), (second, text_of(frame))])
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.json", "b.json"]
 
 
 def test_a_file_is_written_by_one_run_at_a_time(tmp_path: Path) -> None:
@@ -122,7 +141,70 @@ def test_a_file_is_written_by_one_run_at_a_time(tmp_path: Path) -> None:
     with resumed(path, frame, tasks):
         pass
     with started(path, frame, tasks) as again:
-        again.finish(text_of(frame))
+        finish([(again, text_of(frame))])
+
+
+def test_a_file_is_held_as_long_as_what_a_killed_run_started_lives(tmp_path: Path) -> None:
+    """The benchmark that was being measured would run beside the next run's."""
+    code = (
+        "import sys; from pathlib import Path; from dispatchgen.buildtree.exclusive import exclusive;"
+        "from dispatchgen.iree import process; from dispatchgen.results.journal import _made;"
+        "folder = Path(sys.argv[1]);"
+        "_made(folder / 'r.json.partial', b'', lambda new: new.replace(folder / 'r.json.partial'));"
+        "held = exclusive(folder / 'build'); held.__enter__();"
+        "process.run(['/bin/sh', '-c', f'echo $$ > {folder}/new; mv {folder}/new {folder}/pid; exec sleep 600'])"
+    )
+    tasks = _tasks(World())
+    path, pid = tmp_path / "r.json", tmp_path / "pid"
+    with support.started([sys.executable, "-c", code, str(tmp_path)]) as run:
+        support.wait_until(pid.exists, run)
+        run.kill()
+        run.wait()
+        try:
+            for opened in (started(path, frame_of(tasks), tasks), exclusive(tmp_path / "build")):
+                with pytest.raises(OutputError, match="or a process of one that was killed"), opened:
+                    pass
+        finally:
+            os.kill(int(pid.read_text()), signal.SIGKILL)
+    with started(path, frame_of(tasks), tasks), exclusive(tmp_path / "build"):
+        left = process.start(["/bin/sh", "-c", "exec sleep 600"])
+    try:  # a server that a compiler has started holds nothing
+        with resumed(path, frame_of(tasks), tasks), exclusive(tmp_path / "build"):
+            pass
+    finally:
+        process.kill_group(left)
+        assert left.stdout is not None
+        left.stdout.close()
+
+
+def test_how_much_is_measured_may_change_and_the_rest_of_the_frame_stays(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    data, tasks = _whole_run(path)
+    partial_of(path).write_bytes(data + b"{not whole")
+    frame = frame_of(tasks)
+    calls = tuple(
+        call.model_copy(update={"settings": call.settings.model_copy(update={"rounds": 9, "precision": 0.5})})
+        for call in frame.calls
+    )
+    now = frame.model_copy(
+        update={
+            "id": "now",
+            "calls": calls,
+            "measuring": frame.measuring.model_copy(update={"budget_seconds": 5.0}),
+            "environment": frame.environment.model_copy(update={"uncontrolled": ("battery",)}),
+        }
+    )
+    with resumed(path, now, tasks) as kept:
+        assert len(kept.records) == data.count(b"\n") - 1
+        kept.append(kept.records[0])
+        with pytest.raises(OutputError), resumed(path, now, tasks):
+            pass
+    for found in (kept.frame, load_full(partial_of(path))):
+        assert found.id == frame.id
+        assert [call.settings for call in found.calls] == [call.settings for call in calls]
+        assert found.environment.uncontrolled == (*frame.environment.uncontrolled, "battery")
+    assert kept.frame.measuring.budget_seconds == 5.0
+    assert partial_of(path).read_bytes().partition(b"\n")[2] == data.partition(b"\n")[2] + data.splitlines(True)[1]
 
 
 def test_a_new_run_takes_the_place_of_an_interrupted_one(tmp_path: Path) -> None:
@@ -155,14 +237,18 @@ def test_an_interrupted_run_of_something_else_is_refused_with_all_that_differs(t
         update={
             "machine": machine,
             "software": frame.environment.software.model_copy(update={"runtime": "3.14.0"}),
+            "pinned": (1, 2),
         }
     )
     calls = tuple(
-        call.model_copy(update={"settings": call.settings.model_copy(update={"repetitions": 7})})
+        call.model_copy(
+            update={"settings": call.settings.model_copy(update={"repetitions": 7}), "inputs": ("8xf32=7",)}
+        )
         for call in frame.calls
     )
-    frame = frame.model_copy(update={"environment": environment, "calls": calls})
-    with pytest.raises(ResultsError) as error, resumed(path, frame, changed):
+    measuring = frame.measuring.model_copy(update={"shard": Shard(index=1, count=2)})
+    frame = frame.model_copy(update={"environment": environment, "calls": calls, "measuring": measuring})
+    with pytest.raises(ResultsError) as error, resumed(path, frame, changed, 2):
         pass
     text = str(error.value)
     for expected in (
@@ -174,6 +260,10 @@ def test_an_interrupted_run_of_something_else_is_refused_with_all_that_differs(t
         *differences(made_up_results.MACHINE, machine),
         "runtime: 3.13.0 and 3.14.0",
         "model on cpu, local: it was timed with other settings",
+        "model on cpu, local, one: inputs differ",
+        "--pin: any processor and 1, 2",
+        "--shard: it was another part",
+        "builds that are measured in turns (--beside): 1 and 2",
         "try: run without --resume",
     ):
         assert expected in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from rich.console import Console
 from dispatchgen.cli.options import host_bin_dir_option, timeout_option
 from dispatchgen.cli.progress import say, showing
 from dispatchgen.errors import CheckFailed, DispatchgenError, Place, Problem
+from dispatchgen.iree.process import end_as_interrupted
 from dispatchgen.iree.tools import CompilerTools, find_compiler_tools, other_build_note
 from dispatchgen.lock.store import locks_of_no_model, renew_command
 from dispatchgen.lock.update import Change, Check, Update, check_locks, check_origins, coverage, update_locks
@@ -74,8 +74,7 @@ def command(
     if not compile_ and not check:
         raise click.UsageError("--no-compile is for --check: a lock is made by compiling.")
     arguments = _Arguments(manifest, models, check, compile_, force, jobs, timeout, iree_host_bin_dir)
-    # A CI system that cancels a job sends SIGTERM: to be handled as Ctrl-C is, so that no process is left behind.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_as_interrupted()
     suite = load_suite(manifest)
     selected = select(suite, models).models
     for path in [] if models else locks_of_no_model(suite):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -24,6 +23,7 @@ from dispatchgen.cli.run_options import (
     rounds_options,
 )
 from dispatchgen.errors import CheckFailed
+from dispatchgen.iree.process import end_as_interrupted
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
 from dispatchgen.manifest.select import select
 from dispatchgen.results.shard import parse_shard
@@ -106,8 +106,7 @@ def command(
     """
     from dispatchgen.nightly.night import judge, measure, take
 
-    # A CI system that cancels a job sends SIGTERM: to be handled as Ctrl-C is, so that no process is left behind.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_as_interrupted()
     night = _night(manifest, preset, output, baseline, conditions)
     if results:
         problems = take(night, results)

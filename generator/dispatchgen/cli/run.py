@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from dispatchgen.cli.run_options import (
     rounds_options,
 )
 from dispatchgen.errors import CheckFailed, DispatchgenError, Problem
+from dispatchgen.iree.process import end_as_interrupted
 from dispatchgen.job import Options, run_job
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite
 from dispatchgen.manifest.select import select, select_devices
@@ -127,8 +127,7 @@ def command(
     Everything is measured in rounds, each time by a process of its own. The results are in `.dispatchgen/results.json`,
     and until the end, what is measured in `results.json.partial`.
     """
-    # A CI system that cancels a job sends SIGTERM: to be handled as Ctrl-C is, so that no process is left behind.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_as_interrupted()
     whole = load_suite(manifest)
     settings = checked_settings(run_settings)
     selected = select_devices(select(whole, models, backends, preset, shapes), devices)

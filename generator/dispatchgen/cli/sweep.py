@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from dispatchgen.cli.run_options import (
 )
 from dispatchgen.errors import CheckFailed, ManifestError, Place, Problem
 from dispatchgen.files import write_if_changed
+from dispatchgen.iree.process import end_as_interrupted
 from dispatchgen.manifest.names import show
 from dispatchgen.sweep import plot, table
 from dispatchgen.sweep.schema import Sweep
@@ -98,7 +98,7 @@ def command(
     \b
       dispatchgen sweep mlp --dispatch matmul_Dx512x784_f32 --dims B=1..4096:x2 --svg matmul.svg
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_as_interrupted()
     if budget is not None and run_settings["min_time"] is not None:
         raise click.UsageError("--budget and --min-time exclude each other")
     if svg is not None:

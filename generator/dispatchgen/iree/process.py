@@ -24,6 +24,8 @@ _LINE_LIMIT = 300
 #: What sets colours and moves the cursor of a terminal, and what else is no text.
 _ESCAPE_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+#: What ends a process: a CI system that cancels a job sends SIGTERM, a terminal that is closed SIGHUP.
+_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,7 @@ def _start(
                 text=True,
                 errors="replace",
                 start_new_session=True,
+                close_fds=False,  # Python's own are not inherited, but for locks: see `exclusive.hold`
             )
     except OSError as error:
         raise ToolError(Problem(f"cannot start {command[0]}: {error.strerror}")) from error
@@ -131,16 +134,26 @@ def _start(
     return process
 
 
+def end_as_interrupted() -> None:
+    """Has what ends this process raise KeyboardInterrupt, as Ctrl-C does, so that it leaves no process behind.
+
+    What is ignored stays so: `nohup` ignores SIGHUP.
+    """
+    for number in _ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
+
+
 @contextlib.contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Puts off Ctrl-C and SIGTERM until the body has ended; only the main thread gets them."""
+    """Puts off what interrupts until the body has ended; only the main thread gets it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     pending: list[int] = []
     previous = {
         number: signal.signal(number, lambda received, _: pending.append(received))
-        for number in (signal.SIGINT, signal.SIGTERM)
+        for number in (signal.SIGINT, *_ENDING)
         if callable(signal.getsignal(number))
     }
     try:

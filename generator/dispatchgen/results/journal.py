@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,9 +19,10 @@ from typing import Any
 import msgspec
 from pydantic import ValidationError
 
-from dispatchgen.buildtree.exclusive import hold
+from dispatchgen.buildtree.exclusive import hold, let_go
 from dispatchgen.errors import OutputError, Place, Problem, ResultsError
 from dispatchgen.files import remove, write_if_changed
+from dispatchgen.results.going_on import frame_differences, going_on
 from dispatchgen.results.measurements import Record
 from dispatchgen.results.schema import Host, Results
 from dispatchgen.results.task import Target, Task
@@ -54,6 +55,7 @@ class _Header(msgspec.Struct):
     journal: int  #: `JOURNAL_VERSION`.
     results: msgspec.Raw  #: `schema.Results`; rows have no timing.
     tasks: tuple[Known, ...]
+    builds: int = 1  #: How many were measured in turns; each has a journal.
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class Kept:
 
     frame: Results
     tasks: tuple[Known, ...]
+    builds: int
     records: tuple[Record, ...]
     length: int  #: In bytes, up to the end of the last whole line.
 
@@ -88,12 +91,20 @@ class Journal:
             raise _unwritable(partial_of(self.path), error) from error
         self._length += len(line)
 
-    def finish(self, text: str) -> None:
-        """Writes the result file, and removes the journal. Raises OutputError; then the journal stays."""
-        write_if_changed(self.path, text)
-        with self.path.open("rb") as file:  # what it stands for is removed next
+
+def finish(texts: Sequence[tuple[Journal, str]]) -> None:
+    """Writes the result files, then removes the journals. Raises OutputError; then all journals stay.
+
+    Args:
+      texts: The journals of builds that were measured in turns, with the texts of their result files. The journals of
+        all are needed to go on.
+    """
+    for journal, text in texts:
+        write_if_changed(journal.path, text)
+        with journal.path.open("rb") as file:  # what it stands for is removed next
             os.fsync(file.fileno())
-        remove(partial_of(self.path))
+    for journal, _ in texts:
+        remove(partial_of(journal.path))
 
 
 def partial_of(path: Path) -> Path:
@@ -110,23 +121,18 @@ def check_left(path: Path) -> None:
 
 
 @contextmanager
-def started(path: Path, frame: Results, tasks: Sequence[Task]) -> Iterator[Journal]:
+def started(path: Path, frame: Results, tasks: Sequence[Task], builds: int = 1) -> Iterator[Journal]:
     """A new journal, in place of what an interrupted run left. It stays, unless it is finished.
 
     Args:
       path: The result file.
       frame: What is known before measuring.
       tasks: What is measured.
+      builds: How many are measured in turns.
 
     Raises OutputError: it cannot be written, or another run writes it.
     """
-    header = b"".join(
-        (
-            MARK + f'{JOURNAL_VERSION},"results":'.encode(),
-            frame.model_dump_json().encode(),
-            b',"tasks":' + msgspec.json.encode([_known(task) for task in tasks]) + b"}\n",
-        )
-    )
+    header = _encoded_header(frame, [_known(task) for task in tasks], builds)
     partial = partial_of(path)
     try:
         partial.parent.mkdir(parents=True, exist_ok=True)
@@ -136,17 +142,18 @@ def started(path: Path, frame: Results, tasks: Sequence[Task]) -> Iterator[Journ
     try:
         yield Journal(path, frame, (), file, len(header))
     finally:
-        os.close(file)
+        _let_go(file)
 
 
 @contextmanager
-def resumed(path: Path, frame: Results, tasks: Sequence[Task]) -> Iterator[Journal]:
-    """The journal of a run that was interrupted, to go on with. `frame` is that of the run.
+def resumed(path: Path, frame: Results, tasks: Sequence[Task], builds: int = 1) -> Iterator[Journal]:
+    """The journal of a run that was interrupted, to go on with. `frame` is that of the run, as `going_on` has it.
 
     Args:
       path: The result file.
       frame: What is known before measuring, as of now.
       tasks: What is to be measured.
+      builds: How many are to be measured in turns.
 
     Raises:
       OutputError: it cannot be written, or another run writes it.
@@ -160,16 +167,22 @@ def resumed(path: Path, frame: Results, tasks: Sequence[Task]) -> Iterator[Journ
         raise _unwritable(partial, error) from error
     try:
         kept = read(partial)
-        found = list(_differences(kept, frame, [_known(task) for task in tasks]))
+        found = list(_differences(kept, frame, [_known(task) for task in tasks], builds))
         if found:
             more = [f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
             shown = "".join(f"\n  {each}" for each in (*found[:_SHOWN], *more))
             message = f"the interrupted run was one of something else{shown}"
             raise ResultsError(Problem(message, Place(str(partial)), "run without --resume"))
-        os.ftruncate(file, kept.length)
-        yield Journal(path, kept.frame, kept.records, file, kept.length)
+        now = going_on(kept.frame, frame)
+        if now == kept.frame:
+            os.ftruncate(file, kept.length)
+        else:
+            header = _encoded_header(now, kept.tasks, builds)
+            before, file = file, _rewritten(partial, header, kept)
+            os.close(before)
+        yield Journal(path, now, kept.records, file, os.fstat(file).st_size)
     finally:
-        os.close(file)
+        _let_go(file)
 
 
 def is_journal(data: bytes) -> bool:
@@ -197,7 +210,7 @@ def read(path: Path) -> Kept:
             records.append(decoder.decode(line))
         except msgspec.MsgspecError as error:
             raise ResultsError(Problem(f"the line is damaged: {error}", Place(str(path), number))) from None
-    return Kept(frame, header.tasks, tuple(records), length)
+    return Kept(frame, header.tasks, header.builds, tuple(records), length)
 
 
 def _header(line: bytes, place: Place) -> tuple[_Header, Results]:
@@ -216,10 +229,20 @@ def _known(task: Task) -> Known:
     return Known(task.id, task.target, task.benchmarks, task.sha256)
 
 
-def _differences(kept: Kept, frame: Results, tasks: Sequence[Known]) -> Iterator[str]:
-    """How what is to be measured differs from what was, for people."""
-    from dispatchgen.results.environment import differences
+def _encoded_header(frame: Results, tasks: Sequence[Known], builds: int) -> bytes:
+    return b"".join(
+        (
+            MARK + f'{JOURNAL_VERSION},"results":'.encode(),
+            frame.model_dump_json().encode(),
+            b',"tasks":' + msgspec.json.encode(tasks) + f',"builds":{builds}}}\n'.encode(),
+        )
+    )
 
+
+def _differences(kept: Kept, frame: Results, tasks: Sequence[Known], builds: int) -> Iterator[str]:
+    """How what is to be measured differs from what was, for people."""
+    if kept.builds != builds:
+        yield f"builds that are measured in turns (--beside): {kept.builds} and {builds}"
     before, now = {task.id: task for task in kept.tasks}, {task.id: task for task in tasks}
     yield from (f"{each}: it is not measured any more" for each in before if each not in now)
     yield from (f"{each}: it was not measured" for each in now if each not in before)
@@ -228,37 +251,34 @@ def _differences(kept: Kept, frame: Results, tasks: Sequence[Known]) -> Iterator
             yield f"{name}: its module has changed"
         elif before[name] != now[name]:
             yield f"{name}: it measures something else"
-    yield from differences(kept.frame.environment.machine, frame.environment.machine)
-    runtime, other = kept.frame.environment.software.runtime, frame.environment.software.runtime
-    if runtime != other:
-        yield f"runtime: {runtime or 'not told'} and {other or 'not told'}"
-    settings, timed = _settings(kept.frame), _settings(frame)
-    for where in settings:
-        if where in timed and settings[where] != timed[where]:
-            yield f"{' on '.join(where[:2])}, {where[2]}: it was timed with other settings"
-
-
-def _settings(frame: Results) -> dict[tuple[str, str, str], tuple[Any, ...]]:
-    """What samples depend on, by model, backend and device."""
-    return {
-        (call.model, call.backend, call.device.id): (
-            call.settings.min_time,
-            call.settings.repetitions,
-            call.settings.batch_size,
-        )
-        for call in frame.calls
-    }
+    yield from frame_differences(kept.frame, frame)
 
 
 def _new(path: Path, header: bytes) -> int:
     """Makes the file, whole from the start, unless a run holds the one that is there. Returns its descriptor."""
+
+    def place(temporary: Path) -> None:
+        while not _is_placed(temporary, path):
+            pass
+
+    return _made(path, header, place)
+
+
+def _rewritten(path: Path, header: bytes, kept: Kept) -> int:
+    """The file, which this process holds, with another first line. Returns its descriptor."""
+    lines = path.read_bytes()[: kept.length].partition(b"\n")[2]
+    return _made(path, header + lines, lambda temporary: temporary.replace(path))
+
+
+def _made(path: Path, data: bytes, place: Callable[[Path], object]) -> int:
+    """Makes a file that this process holds, and has `place` give it its name."""
     file, temporary = tempfile.mkstemp(prefix=f".{path.name[:64]}.", dir=path.parent)
     try:
-        _write(file, header)
+        _write(file, data)
+        os.fsync(file)
         Path(temporary).chmod(0o644)
         hold(file)
-        while not _is_placed(Path(temporary), path):
-            pass
+        place(Path(temporary))
     except BaseException:
         os.close(file)
         Path(temporary).unlink(missing_ok=True)
@@ -294,7 +314,7 @@ def _held(path: Path) -> int:
         file = os.open(path, os.O_RDWR | os.O_APPEND)
         if not hold(file):
             os.close(file)
-            message = "another run is measuring into this result file"
+            message = "another run is measuring into this result file, or a process of one that was killed"
             raise OutputError(
                 Problem(message, Place(str(path)), "--json with another file, or wait until it has ended")
             )
@@ -305,6 +325,11 @@ def _held(path: Path) -> int:
             os.close(file)
             raise
         os.close(file)
+
+
+def _let_go(file: int) -> None:
+    let_go(file)
+    os.close(file)
 
 
 def _write(file: int, data: bytes) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dispatchgen.errors import Place, Problem, ResultsError
 from dispatchgen.observer import Observer
 from dispatchgen.results.checks import run_checks
 from dispatchgen.results.fill import fill
-from dispatchgen.results.journal import Journal, partial_of, resumed, started
+from dispatchgen.results.journal import Journal, finish, partial_of, resumed, started
 from dispatchgen.results.leave_out import leave_out
 from dispatchgen.results.measure import measure
 from dispatchgen.results.measurements import Measurements, Record
@@ -22,6 +23,9 @@ from dispatchgen.results.scrub import Scrubber
 from dispatchgen.results.shard import narrowed
 from dispatchgen.results.uncontrolled import disturbances, start_watch
 from dispatchgen.results.write import text_of
+
+#: What is not controlled where a run went on: what disturbs is told of a process that lives until the end.
+_RESUMED = "interrupted and resumed: what other processes did before that is not told"
 
 
 @dataclass(frozen=True)
@@ -70,22 +74,41 @@ def run(builds: Sequence[Build], options: RunOptions, observer: Observer) -> lis
         builds = [replace(each, prepared=narrowed(each.prepared, shard)) for each in builds]
     frames = [_frame(each.prepared, options, observer) for each in builds]
     with ExitStack() as stack:
-        keepers = {
-            each.prepared.build: _Keeper(stack.enter_context(_journal(each, frame, options)), each.scrubber)
-            for each, frame in zip(builds, frames, strict=True)
-        }
+        opened = resumed if options.resume else started
+        keepers = {}
+        for each, frame in zip(builds, frames, strict=True):
+            data = each.scrubber.data(frame)
+            journal = stack.enter_context(opened(each.file, data, each.prepared.tasks, len(builds)))
+            keepers[each.prepared.build] = _Keeper(journal, each.scrubber)
+        journals = [keeper.journal for keeper in keepers.values()]
         if options.resume:
-            frames = [_with_budget(keeper.journal.frame, options) for keeper in keepers.values()]
+            _check_one_run(journals)
+            frames = [journal.frame for journal in journals]
         watch = start_watch()
         found = _measured(builds, frames[0], options, keepers, observer)
-        seen = disturbances(watch)
+        seen = (*disturbances(watch), *([_RESUMED] if options.resume else []))
         measured = []
         for each, frame in zip(builds, frames, strict=True):
             results = _finished(fill(frame, found, build=each.prepared.build), seen)
-            text = text_of(each.scrubber.data(results))
-            measured.append(Measured(results, text))
-            keepers[each.prepared.build].journal.finish(text)
+            measured.append(Measured(results, text_of(each.scrubber.data(results))))
+        finish([(journal, each.text) for journal, each in zip(journals, measured, strict=True)])
     return measured
+
+
+def _check_one_run(journals: Sequence[Journal]) -> None:
+    """Raises ResultsError where what is to be measured in turns was not: then there is nothing to pair by round."""
+    first, *others = journals
+    problems = [
+        Problem(
+            f"it is of another run than {partial_of(first.path)}: they were not measured in turns",
+            Place(str(partial_of(other.path))),
+            "run without --resume",
+        )
+        for other in others
+        if other.frame.session != first.frame.session
+    ]
+    if problems:
+        raise ResultsError(*problems)
 
 
 def _frame(prepared: Prepared, options: RunOptions, observer: Observer) -> Results:
@@ -100,13 +123,6 @@ def _frame(prepared: Prepared, options: RunOptions, observer: Observer) -> Resul
 def _with_budget(frame: Results, options: RunOptions) -> Results:
     measuring = frame.measuring.model_copy(update={"budget_seconds": options.budget})
     return frame.model_copy(update={"measuring": measuring})
-
-
-@contextmanager
-def _journal(build: Build, frame: Results, options: RunOptions) -> Iterator[Journal]:
-    opened = resumed if options.resume else started
-    with opened(build.file, build.scrubber.data(frame), build.prepared.tasks) as journal:
-        yield journal
 
 
 def _measured(
