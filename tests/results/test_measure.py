@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dispatchgen.results.batch import LARGEST, best, cost, trial
 from dispatchgen.results.measure import BUDGET_SPENT, measure
-from dispatchgen.results.measurements import Measured, Measurements, timing_of
+from dispatchgen.results.measurements import Measured, Measurements
 from dispatchgen.results.order import order_of
 from dispatchgen.results.policy import Policy, longest_call
 from dispatchgen.results.task import Task
@@ -22,7 +22,7 @@ def _measure(world: World, tasks: Sequence[Task], policy: Policy | None = None) 
 
 
 def _of(found: Measurements, task: Task, benchmark: str) -> Measured:
-    return found.of(task.target, benchmark)
+    return found.measured[task.target, benchmark]
 
 
 def test_each_round_runs_each_task_once_in_another_order() -> None:
@@ -111,11 +111,22 @@ def test_pilots_find_the_batch_size_of_each_benchmark() -> None:
     assert all(each.batch_size == 1024 for each in _of(found, task, "small").samples)
 
 
-def test_what_fails_in_a_batch_only_says_so() -> None:
+def test_what_fails_in_a_batch_is_measured_alone_and_so_is_what_is_compared_with_it() -> None:
     world = World()
-    task = world.task("t", {"b": Kernel(fails_at=1)}, batch_size="auto")
-    found, _ = _measure(world, [task])
-    assert _of(found, task, "b") == Measured(failure="in a batch of 64: it crashed")
+    original = world.task("o", {"b": Kernel(), "c": Kernel()}, group="g", batch_size="auto")
+    variant = original.target._replace(variant="v")
+    substitute = world.task("s", {"b": Kernel(fails_at=1)}, group="g", target=variant, batch_size="auto")
+    found, memory = _measure(world, [original, substitute])
+    for task in (original, substitute):
+        assert _of(found, task, "b").failure is None
+        assert [each.batch_size for each in _of(found, task, "b").samples] == [1, 1, 1]
+    assert [each.batch_size for each in _of(found, original, "c").samples] == [64, 64, 64]
+    assert [each.batch_size for each in memory.appended if each.task == "s"] == [1, 64, 1, 1, 1]
+    world = World()
+    hung = world.task("t", {"b": Kernel()}, batch_size="auto", hangs_at=1)
+    found, _ = _measure(world, [hung])
+    assert _of(found, hung, "b") == Measured(failure="in a batch of 64: too slow")
+    assert world.ran == {"t": 2}
 
 
 @given(st.floats(1e-9, 1.0), st.floats(0.0, 1e-3), st.integers(1, 5))
@@ -154,7 +165,7 @@ def test_further_rounds_measure_what_is_noisy_and_what_is_compared_with_it() -> 
     assert len(_of(found, original, "b").samples) == rounds
     assert len(_of(found, original, "c").samples) == len(_of(found, substitute, "c").samples) == 3
     assert len(_of(found, other, "d").samples) == 3
-    timing = timing_of(_of(found, substitute, "b"))
+    timing = _of(found, substitute, "b").timing
     assert timing is not None and timing.low is not None and timing.high is not None
     assert timing.high / timing.low <= 1.05
 
@@ -273,3 +284,8 @@ def test_what_is_compared_has_the_same_batch() -> None:
     measure([original, substitute, alone], Policy("seed"), lambda _: memory, now=world.now)
     batches = {each.task: each.batch_size for each in memory.appended if each.round is not None}
     assert batches == {"o": 64, "s": 64, "a": 256}
+    # Of one that takes longer than a call, there is no second pilot.
+    world, memory = World(), Memory()
+    slow = world.task("s", {"b": Kernel(0.1)}, group="g", batch_size="auto")
+    measure([world.task("o", {"b": Kernel()}, group="g", batch_size="auto"), slow], Policy("seed"), lambda _: memory)
+    assert {each.batch_size for each in memory.appended if each.round is not None} == {1}

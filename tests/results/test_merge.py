@@ -137,6 +137,27 @@ def test_what_was_not_reached_once_is_taken_from_where_it_was() -> None:
     assert failures == [row.failure for row in WHOLE.calls[0].dispatches if row.failure is not None]
 
 
+@pytest.mark.parametrize("hour", [1, 3])
+def test_rounds_of_what_is_compared_stay_those_of_one_run(hour: int) -> None:
+    """An original and its substitute are paired by round: also where only one of them was reached in a run."""
+    short = _run(None, id="short", policy=Policy("short", budget=7.0)).model_copy(
+        update={"started": f"2026-01-01T0{hour}:00:00+00:00"}
+    )
+    whole = WHOLE.model_copy(update={"started": "2026-01-01T02:00:00+00:00"})
+    call = merge([("short.json", short), ("whole.json", whole)]).results.calls[0]
+    originals = {row.benchmark: row.timing for row in call.dispatches}
+    hours = []
+    for row in call.substitutions[0].dispatches:
+        original = originals[row.benchmark]
+        assert original is not None and row.timing is not None
+        one, other = (
+            dict(zip(timing.rounds, (at >= 3600 for at in timing.at), strict=True)) for timing in (original, row.timing)
+        )
+        hours += [(one[round], other[round]) for round in one.keys() & other.keys()]
+    assert len({len(timing.rounds) for timing in originals.values() if timing is not None}) == 2
+    assert all(one == other for one, other in hours) and hours
+
+
 def test_what_no_device_was_there_for_is_told_once() -> None:
     absent = NotRun(model="m", backend="gpu", device=None, cause="absent-device", reason="none")
     files = [(name, result.model_copy(update={"not_run": (absent,)})) for name, result in SHARDS[3]]

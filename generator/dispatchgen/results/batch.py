@@ -1,8 +1,9 @@
 """How many runs of a dispatch a call of its benchmark function makes.
 
 A call costs something itself, on the host: T(b) = overhead + b x kernel. Pilots of two batch sizes tell both. The batch
-is the largest that fits into the time of a call, whatever the overhead: that is a small difference of two noisy times,
-and two runs that chose by it would choose differently, and measure different shares of overhead.
+is the largest power of 4 that fits into the time of a call, whatever the overhead: that is a small difference of two
+noisy times, and two runs that chose by it would often choose differently, and measure different shares of overhead. By
+the kernel's time they do only where it is within noise of the limit between two batches.
 """
 
 from __future__ import annotations

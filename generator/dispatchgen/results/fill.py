@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 from dispatchgen.results.caches import Cache, measured_caches
-from dispatchgen.results.measurements import Measured, Measurements, timing_of
+from dispatchgen.results.measurements import Measured, Measurements
 from dispatchgen.results.proof import SAME_TEXT
 from dispatchgen.results.schema import (
     CallResult,
@@ -198,7 +198,7 @@ def _time(failure: str | None, measured: Measured | None) -> tuple[Timing | None
     """
     if failure is None and measured is not None:
         failure = measured.failure
-        timing = timing_of(measured) if failure is None else None
+        timing = measured.timing if failure is None else None
         if timing is not None:
             return timing, None
     return None, failure or NOT_RUN

@@ -35,13 +35,14 @@ class Gathered:
     samples: dict[tuple[str, str], dict[int, RoundSample]] = field(default_factory=dict)
     #: By task and benchmark: time of one run in seconds, by the batch size of the pilot.
     pilots: dict[tuple[str, str], dict[int, float]] = field(default_factory=dict)
+    #: By task and benchmark: those that fail in a larger batch. In a batch of 1, the pilot before went well.
+    alone: set[tuple[str, str]] = field(default_factory=set)
     failures: dict[tuple[str, str], str] = field(default_factory=dict)  #: By task and benchmark.
     hung: dict[str, str] = field(default_factory=dict)  #: By task.
     absent: dict[tuple[str, str], str] = field(default_factory=dict)  #: By backend and device.
     processes: int = 0
     host: Host | None = None
     spent: float = 0.0
-    at: float = 0.0  #: When the last process started.
     rounds: int = 0
 
     def add(self, record: Record) -> None:
@@ -50,7 +51,6 @@ class Gathered:
             return
         self.processes += 1
         self.spent = max(self.spent, record.spent)
-        self.at = max(self.at, record.at)
         self.rounds = max(self.rounds, (record.round or 0) + 1)
         outcome = record.outcome
         self.host = self.host or outcome.host
@@ -68,6 +68,9 @@ class Gathered:
         if benchmark in outcome.failures or sample is None:
             reason = outcome.failures.get(benchmark, "the process gave no result of it")
             if record.round is None and record.batch_size > 1:
+                if outcome.hung is None:
+                    self.alone.add(key)
+                    return
                 reason = f"in a batch of {record.batch_size}: {reason}"
             self.failures.setdefault(key, self._after(key, reason))
         elif record.round is None:
@@ -86,6 +89,11 @@ class Gathered:
         pilots = self.pilots.get((task, benchmark), {})
         larger = [batch for batch in pilots if batch > 1]
         return cost(pilots[1], larger[0], pilots[larger[0]]) if larger and 1 in pilots else None
+
+    def run_time(self, task: str, benchmark: str) -> float | None:
+        """What pilots tell of the time of one run, in seconds; without a larger batch, with what the call costs."""
+        found = self.cost(task, benchmark)
+        return self.pilots.get((task, benchmark), {}).get(1) if found is None else found.kernel
 
     def is_gone(self, task: str) -> bool:
         """Whether a task is not to be run again: its device is absent, or it did not end in time."""

@@ -12,10 +12,11 @@ from dispatchgen.errors import Place, Problem, ResultsError
 from dispatchgen.results import journal, lean, schema
 from dispatchgen.results.fill import fill
 from dispatchgen.results.gather import Gathered, measurements
+from dispatchgen.results.measurements import NOT_MEASURED
 from dispatchgen.results.schema import RESULTS_VERSION
 
 #: Why rows have no time in a run that has not ended.
-INTERRUPTED = "not measured: the run was interrupted"
+INTERRUPTED = f"{NOT_MEASURED}: the run was interrupted"
 
 #: How files start that dispatchgen writes; others are parsed once more, to find their version.
 _STATED_VERSION = re.compile(rb'\s*\{\s*"version"\s*:\s*(\d+)\s*[,}]')

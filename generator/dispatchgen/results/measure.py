@@ -8,14 +8,14 @@ from typing import Protocol
 
 from dispatchgen.observer import Show
 from dispatchgen.results.gather import Gathered, measurements
-from dispatchgen.results.measurements import Measurements, Record
+from dispatchgen.results.measurements import NOT_MEASURED, Measurements, Record
 from dispatchgen.results.pin import kept_on
 from dispatchgen.results.policy import Policy
 from dispatchgen.results.schedule import Step, steps
 from dispatchgen.results.task import Task
 
 #: Why benchmarks have no time in a run whose budget was too small.
-BUDGET_SPENT = "not measured: the budget was spent"
+BUDGET_SPENT = f"{NOT_MEASURED}: the budget was spent"
 
 
 class Keeper(Protocol):

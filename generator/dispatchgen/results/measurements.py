@@ -11,6 +11,9 @@ from dispatchgen.results.estimate import estimate, middle
 from dispatchgen.results.schema import Host, Timing
 from dispatchgen.results.task import Outcome, Sample, Target
 
+#: How failures start of what could have been measured.
+NOT_MEASURED = "not measured"
+
 
 @dataclass(frozen=True)
 class Record:
@@ -81,12 +84,3 @@ class Measurements:
     absent: Mapping[tuple[str, str], str] = field(default_factory=dict)  #: (backend, device) -> why it is not there.
     spent_seconds: float = 0.0
     rounds: int = 0  #: Rounds that were begun.
-
-    def of(self, target: Target, benchmark: str) -> Measured:
-        """What was measured of a benchmark. Raises KeyError for one that no task has."""
-        return self.measured[target, benchmark]
-
-
-def timing_of(measured: Measured) -> Timing | None:
-    """`Measured.timing`, which several calls of a model may have."""
-    return measured.timing

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from dispatchgen.errors import Place, Problem
-from dispatchgen.results.measurements import Measured, RoundSample
+from dispatchgen.results.measurements import NOT_MEASURED, Measured, RoundSample
 from dispatchgen.results.schema import (
     CallResult,
     Compiled,
@@ -19,9 +19,6 @@ from dispatchgen.results.schema import (
     WholeModel,
 )
 from dispatchgen.results.task import Sample, Target
-
-#: How failures start of what could have been measured.
-NOT_MEASURED = "not measured"
 
 Key = tuple[Target, str]
 _Row = TypeVar("_Row", DispatchResult, SubstitutedDispatch)
@@ -50,17 +47,18 @@ class Cell(NamedTuple):
 class Rows:
     """What all parts have of each row."""
 
+    parts: Sequence[str]  #: Their names, in order.
     cells: Mapping[Key, Sequence[Cell]]
 
     @classmethod
-    def of(cls, parts: Iterable[Part]) -> Rows:
+    def of(cls, parts: Sequence[Part]) -> Rows:
         """Collects the rows. A benchmark that several calls run is one."""
         cells: dict[Key, list[Cell]] = {}
         for part in parts:
             of_part = dict(found for call in part.results.calls for found in _cells(part, call))
             for key, cell in of_part.items():
                 cells.setdefault(key, []).append(cell)
-        return cls(cells)
+        return cls([part.name for part in parts], cells)
 
     def problems(self) -> Iterator[Problem]:
         """Why what was measured more than once cannot be one."""
@@ -88,18 +86,35 @@ class Rows:
 
     def measured(self) -> dict[Key, Measured]:
         """What was measured of the rows that were."""
+        before = self._rounds_before()
         found = {}
         for key, cells in self.cells.items():
             samples: list[RoundSample] = []
-            before = 0
             for cell in cells:
                 if cell.timing is not None:
-                    samples += _samples(cell.timing, before, cell.part.later)
-                    before += cell.part.results.measuring.rounds
+                    samples += _samples(cell.timing, before[_together(key), cell.part.name], cell.part.later)
             overhead = next((cell.overhead for cell in cells if cell.overhead is not None), None)
             if samples or overhead is not None:
                 found[key] = Measured(tuple(samples), self.failure(key), overhead)
         return found
+
+    def _rounds_before(self) -> dict[tuple[Key, str], int]:
+        """How many rounds of other parts come before those of a part, by what is measured together and the part.
+
+        An original and what replaces it are paired by round: they have the same rounds also where only one of them was
+        measured in some part. Other shards measured none of them.
+        """
+        measured: dict[Key, dict[str, int]] = {}
+        for key, cells in self.cells.items():
+            for cell in cells:
+                if cell.timing is not None:
+                    measured.setdefault(_together(key), {})[cell.part.name] = cell.part.results.measuring.rounds
+        before = {}
+        for together, rounds in measured.items():
+            ordered = [part for part in self.parts if part in rounds]
+            for number, part in enumerate(ordered):
+                before[together, part] = sum(rounds[each] for each in ordered[:number])
+        return before
 
 
 def calls_of(parts: Sequence[Part], rows: Rows) -> tuple[CallResult, ...]:
@@ -143,12 +158,6 @@ def _cells(part: Part, call: CallResult) -> Iterator[tuple[Key, Cell]]:
         yield _whole_cell(part, target, call, variant.whole_model, variant.id)
 
 
-def _cold_cell(part: Part, target: Target, row: DispatchResult | SubstitutedDispatch) -> tuple[Key, Cell]:
-    overhead = row.overhead_seconds if isinstance(row, DispatchResult) and row.timing is None else None
-    key = (target._replace(caches="cold"), row.benchmark)
-    return key, Cell(part, row.cold, row.cold_failure, overhead, row.compiled)
-
-
 def _row_cells(
     part: Part, target: Target, row: DispatchResult | SubstitutedDispatch, overhead: float | None
 ) -> Iterator[tuple[Key, Cell]]:
@@ -165,6 +174,12 @@ def _whole_cell(part: Part, target: Target, call: CallResult, whole: WholeModel,
     return key, Cell(part, whole.timing, whole.failure, None, whole.compiled)
 
 
+def _together(key: Key) -> Key:
+    """The same for rows that are measured in the same rounds."""
+    target, benchmark = key
+    return target._replace(variant="", caches="warm"), benchmark
+
+
 def _sha256(cell: Cell) -> str | None:
     return None if cell.compiled is None else cell.compiled.sha256
 
@@ -179,10 +194,6 @@ def _call(same: Sequence[CallResult], rows: Rows) -> CallResult:
     """A call as all parts have it."""
     first = same[0]
     target = Target(first.model, first.backend, first.device.id, "dispatch")
-
-    def failures(of: Target, row: DispatchResult | SubstitutedDispatch) -> dict[str, str | None]:
-        cold = rows.failure((of._replace(caches="cold"), row.benchmark))
-        return {"failure": rows.failure((of, row.benchmark)), "cold_failure": cold}
 
     def cleared(found: Iterable[_Row], of: Target) -> tuple[_Row, ...]:
         """Rows with no more than why they have no time."""

@@ -84,6 +84,8 @@ def _batch_size(task: Task, group: Sequence[Task], benchmark: str, gathered: Gat
     """The same for all that is compared: a smaller batch has more of what the call costs in each run."""
     if task.batch_size != "auto":
         return task.batch_size
-    others = (each for each in group if each.target.caches == task.target.caches and each.batch_size == "auto")
-    costs = [cost for each in others if (cost := gathered.cost(each.id, benchmark)) is not None]
-    return best(max(cost.kernel for cost in costs), longest_call(task.settings)) if costs else 1
+    compared = [each for each in group if each.target.caches == task.target.caches and each.batch_size == "auto"]
+    if any((each.id, benchmark) in gathered.alone for each in compared):
+        return 1
+    times = [time for each in compared if (time := gathered.run_time(each.id, benchmark)) is not None]
+    return best(max(times), longest_call(task.settings)) if times else 1

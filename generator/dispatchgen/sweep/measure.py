@@ -14,7 +14,7 @@ from dispatchgen.extract.schema import Benchmark
 from dispatchgen.manifest.suite import Device
 from dispatchgen.results import measurements
 from dispatchgen.results.benchmark import EXECUTABLE, Runner, run_executable
-from dispatchgen.results.measurements import RoundSample, timing_of
+from dispatchgen.results.measurements import RoundSample
 from dispatchgen.results.schema import Host, Timing
 from dispatchgen.results.task import Outcome
 from dispatchgen.sweep.data import binding_flags
@@ -102,7 +102,7 @@ class Measurer:
         sample = outcome.samples.get(EXECUTABLE)
         if sample is None:
             return None
-        return timing_of(measurements.Measured((RoundSample(0, 0.0, self.batch_size, sample),)))
+        return measurements.Measured((RoundSample(0, 0.0, self.batch_size, sample),)).timing
 
     def _workgroups(self, executable: Runnable, workload: tuple[int, ...]) -> tuple[Workgroups | None, str | None]:
         """The workgroup count, or why there is none that evaluation and the runtime agree on."""
