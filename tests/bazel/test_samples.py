@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,12 +16,29 @@ from cmake_project import Project
 from dispatchgen.lock.store import read_lock
 from dispatchgen.manifest.suite import Source
 from suite_folder import copy_checkout, layers_model, write_onnx
+from support import TIMEOUT, run_cli
 
 pytestmark = [pytest.mark.bazel, pytest.mark.slow]
 
 _SAMPLES = ("control_flow", "encoder", "magika", "mlp", "squeezenet", "substitution")
 #: Samples of which one suite is tested: tests/bazel/test_substitutions.py has the rest.
 _PARTS = {"substitution": "axpy_cpu"}
+#: A preset that is measured as a whole. No time decides.
+_QUICK = """
+presets:
+  quick:
+    models: [mlp_static]
+    budget: 10m
+    baseline: main
+    fail_on: [failed, gone]
+    run: {rounds: 3, precision: 90%, min_time: 1x, repetitions: 1, batch_size: 1}
+"""
+_PRESET = "iree-dispatch-benchmarks-preset-quick"
+#: What only measuring reads.
+_OF_MEASURING = (
+    "measure-site-packages",
+    *(f"dispatchgen/{name}/" for name in ("results", "comparison", "report", "job")),
+)
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +103,56 @@ def test_timed_test_leaves_its_results(samples: BazelProject) -> None:
     (dispatch,) = [d for d in lock.backends["cpu"].dispatches if d.name == "matmul_Dx10x512_f32"]
     assert {name.removeprefix("BM_") for name in names} == {benchmark.name for benchmark in dispatch.benchmarks}
     assert result["context"]["model"] == "mlp"
+
+
+@pytest.fixture
+def quick(samples: BazelProject) -> Iterator[BazelProject]:
+    """The samples, with a preset of `mlp` that is measured as a whole."""
+    suite = samples.folder / "mlp"
+    names = ("benchmarks.yaml", "BUILD.bazel", "mlp_static.mlir")
+    kept = {path: path.read_text() for path in (suite / name for name in names)}
+    manifest = suite / "benchmarks.yaml"
+    manifest.write_text(kept[manifest] + _QUICK)
+    assert run_cli("generate", "--bazel", suite).code == 0
+    yield samples
+    for path, text in kept.items():
+        path.write_text(text)
+    shutil.rmtree(suite / "baselines", ignore_errors=True)
+
+
+def test_a_preset_is_measured_and_its_baseline_saved(quick: BazelProject, tmp_path: Path) -> None:
+    suite = quick.folder / "mlp"
+    first = quick.test(f"//mlp:{_PRESET}.nightly", check=False)
+    assert first.returncode == 3, first.stdout
+    assert re.search(r"^(\d+) of \1 dispatches measured", first.stdout, re.MULTILINE), first.stdout
+    assert "error: there is no baseline `main`" in first.stdout
+    assert f"  try: bazel run //mlp:{_PRESET}.baseline_save\n" in first.stdout
+    calls = quick.undeclared_output(f"mlp/{_PRESET}.nightly", "results.json")["calls"]
+    assert {call["model"] for call in calls} == {"mlp_static"}
+
+    saved = quick.bazel("run", f"//mlp:{_PRESET}.baseline_save", "--", "--force").stdout
+    (baseline,) = suite.glob("baselines/main/*.json")
+    assert f"wrote {baseline}" in saved
+    quick.build(f"//mlp:{_PRESET}.nightly")
+    program = quick.bazel_bin / "mlp" / f"{_PRESET}.nightly"
+    assert f"'mlp/baselines/main/{baseline.name}'" in program.read_text(), "it is where the next night looks for it"
+
+    # Started as Bazel starts it, on links to the files as they are.
+    source = suite / "mlp_static.mlir"
+    source.write_text(f"{source.read_text()}// edited\n")
+    environment = {"PATH": "/usr/bin:/bin", "TEST_TMPDIR": str(tmp_path)}
+    stale = subprocess.run([program], env=environment, capture_output=True, text=True, check=False, timeout=TIMEOUT)
+    assert stale.returncode == 1
+    assert "error: model mlp_static: its lock is stale: the source file changed" in stale.stderr
+    assert "  try: bazel run //mlp:iree-dispatch-benchmarks.update\n" in stale.stderr
+
+
+def test_no_step_of_the_build_reads_what_only_measuring_needs(samples: BazelProject) -> None:
+    def files(target: str) -> list[str]:
+        return samples.bazel("query", f"deps(@iree_tools//:{target})").stdout.splitlines()
+
+    assert [name for name in files("dispatchgen_files") if any(part in name for part in _OF_MEASURING)] == []
+    assert any("measure-site-packages/scipy/" in name for name in files("measure_files"))
 
 
 def _modules(folder: Path) -> dict[str, bytes]:
