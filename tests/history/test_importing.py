@@ -123,6 +123,20 @@ def test_a_history_that_cannot_be_written(tmp_path: Path) -> None:
         import_results(tmp_path / "none" / "history.sqlite", [written(tmp_path, run("one"))])
 
 
+def test_a_full_disk_is_told_and_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail(f"it waits {seconds} s"))
+    resource = pytest.importorskip("resource")
+    file = written(tmp_path, run("one"))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for most in (0, 8192):  # nothing can be written, or the tables only
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+        try:
+            with pytest.raises(HistoryError, match=r"cannot use the history: .*(disk|full)"):
+                import_results(tmp_path / f"{most}.sqlite", [file])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
 def _large_files(folder: Path, runs: int, benchmarks: int) -> list[Path]:
     """Result files of many benchmarks each."""
     data = run("one", dispatches(names=["a"])).model_dump(mode="json")

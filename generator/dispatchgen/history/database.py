@@ -14,6 +14,8 @@ from dispatchgen.history.schema import APPLICATION_ID, HISTORY_VERSION, SCHEMA
 
 #: Seconds that a process waits for another one that writes.
 _PATIENCE = 120.0
+#: SQLite's primary result codes SQLITE_BUSY and SQLITE_LOCKED: the low byte of its error codes.
+_BUSY, _LOCKED = 5, 6
 
 
 @contextmanager
@@ -45,7 +47,8 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite has ended it itself where the disk is full
+            connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
 
@@ -76,12 +79,19 @@ def _use_log(connection: sqlite3.Connection) -> None:
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError:  # another process does the same, for which SQLite does not wait
-            if time.monotonic() > deadline:
+        except sqlite3.OperationalError as error:
+            # Another process does the same, for which SQLite does not wait.
+            if not _is_busy(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
         else:
             return
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    """Whether another process is the reason; Python 3.10 tells it by the text alone."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return "locked" in str(error) if code is None else code & 0xFF in (_BUSY, _LOCKED)
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:

@@ -280,6 +280,8 @@ class Resolver(Checks):
             fail_on=None if section.fail_on is None else tuple(dict.fromkeys(section.fail_on)),
             run={key: value for key, value in vars(_merge_run(RunSection(), section.run)).items() if value is not None},
         )
+        if section.fail_on is not None and section.baseline is None:
+            self.add((*path, "fail_on"), "it names no `baseline`: there is nothing to compare with", "baseline: main")
         labels = {label for model in suite.models for label in model.labels}
         for backend in suite.backends:
             labels.update(backend.labels, *(device.labels for device in backend.devices))

@@ -323,7 +323,7 @@ class PresetSection(Section):
         default=None,
         description="What makes `dispatchgen nightly` fail besides what cannot be measured, each as `--fail-on` of "
         "[`compare`](comparison.md) takes it: `slower`, `slower:5%`, `gone`, `new`, `failed`, `failing`, "
-        "`noisy`, `geomean:3%`. Default: `slower`, `failed` and `gone`.",
+        "`noisy`, `geomean:3%`. Only beside `baseline`. Default: `slower`, `failed` and `gone`.",
     )
     run: RunSection = Field(
         default_factory=RunSection,
