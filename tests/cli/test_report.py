@@ -127,4 +127,4 @@ def test_a_history_is_drawn(report: Report, folder: Path) -> None:
     assert section.count("<figure") == 24
     first = section.partition("</figure>")[0]
     assert "<figcaption>whole model of mlp on cpu, local, B64</figcaption>" in first
-    assert re.search(r"slower, x 1\.[12]\d\d: between 060606060606 and 070707070707", section)
+    assert re.search(r"slower, x 1\.[12]\d\d: between 2026-01-06 and 2026-01-07; 060606060606\.\.070707070707", section)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,44 @@ def test_a_renamed_one_is_followed(tmp_path: Path) -> None:
     assert found["new"].is_called("old")
     assert found["other"].former_names == ()
     assert len(found["other"].runs) == 4
+
+
+def test_names_that_are_swapped_follow_their_kernels(tmp_path: Path) -> None:
+    """Also where one of them is not measured in the run of the swap."""
+    one, two = partial(timed, seconds=1e-6, content="x"), partial(timed, seconds=5e-6, content="y")
+    runs = [run(day, one("a"), two("b")) for day in (1, 2)]
+    runs += [run(3, two("a")), *(run(day, two("a"), one("b")) for day in (4, 5))]
+    runs += [run(6, one("a"), two("b"))]
+    found = series_of(tmp_path, runs)
+    assert list(found["a"].seconds) == pytest.approx([1e-6] * 5)
+    assert list(found["b"].seconds) == pytest.approx([5e-6] * 6)
+    assert (found["a"].former_names, found["b"].former_names) == (("b",), ("a",))
+
+
+def test_a_name_that_another_takes_over(tmp_path: Path) -> None:
+    """What had the name ends there; what takes it over has gone on."""
+    runs = [run(day, timed("a", 1e-6, content="x"), timed("b", 5e-6, content="y")) for day in (1, 2)]
+    runs += [run(day, timed("a", 5e-6, content="y"), timed("b", 7e-6, content="z")) for day in (3, 4)]
+    history = tmp_path / "history.sqlite"
+    import_results(history, [written(tmp_path, each) for each in runs])
+    found = [
+        (each.key.benchmark, each.former_names, [round(float(time) * 1e6) for time in each.seconds])
+        for each in read_series(history)
+    ]
+    assert sorted(each for each in found if each[0]) == [
+        ("a", (), [1, 1]),
+        ("a", ("b",), [5, 5, 5, 5]),
+        ("b", (), [7, 7]),
+    ]
+
+
+def test_a_kernel_that_changes_keeps_its_series(tmp_path: Path) -> None:
+    """Also to one that another name had long before."""
+    contents = ["x", "x", "y", "x", "old"]
+    runs = [run(1 + day, timed("a", 1e-6, content=content)) for day, content in enumerate(contents, 1)]
+    runs.append(run(1, timed("a", 1e-6, content="x"), timed("former", 1e-6, content="old")))
+    found = series_of(tmp_path, runs)
+    assert {name: len(each.runs) for name, each in found.items()} == {"a": 6, "former": 1}
 
 
 def test_what_was_measured_beside_it_is_no_former_name(tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ def show_command(benchmark: str, history: Path, machine: str | None, last: int |
     from dispatchgen.cli.run_options import print_tables
     from dispatchgen.errors import HistoryError, Place, Problem
     from dispatchgen.history.changes import find_changes
+    from dispatchgen.history.moves import find_moves
     from dispatchgen.history.series import read_series
     from dispatchgen.history.table import render_series
     from dispatchgen.manifest.names import did_you_mean, show
@@ -68,8 +69,8 @@ def show_command(benchmark: str, history: Path, machine: str | None, last: int |
     if not wanted:
         hint = did_you_mean(benchmark, sorted({name for series in every for name in series.names}))
         raise HistoryError(Problem(f"nothing was measured of {show(benchmark)}", Place(str(history)), hint))
-    # What is noise is known from all benchmarks.
-    print_tables(render_series(wanted, find_changes(every), last), stderr=False)
+    changes = find_changes(every)  # of all: what is noise is known from all benchmarks
+    print_tables(render_series(wanted, changes, find_moves(changes, every), last), stderr=False)
 
 
 @command.command("changes")
@@ -84,17 +85,20 @@ def changes_command(benchmark: str | None, history: Path, machine: str | None, s
     """
     from dispatchgen.cli.run_options import print_tables
     from dispatchgen.history.changes import FEWEST_RUNS, find_changes
+    from dispatchgen.history.moves import find_moves
     from dispatchgen.history.series import read_series
     from dispatchgen.history.table import render_changes
 
     every = read_series(history, machine)
     found = find_changes(every)
+    moves = find_moves(found, every)
     if benchmark is not None:
+        moves = []  # what is asked for is told one by one
         every = [series for series in every if series.is_called(benchmark)]
         found = [change for change in found if change.series.is_called(benchmark)]
     if since is not None:
-        found = [change for change in found if change.runs[1].started >= since.strftime("%Y-%m-%d")]
-    print_tables(render_changes(found), stderr=False)
+        found = [change for change in found if change.at.started >= since.strftime("%Y-%m-%d")]
+    print_tables(render_changes(found, moves), stderr=False)
     few = sum(len(series.runs) < FEWEST_RUNS for series in every)
     click.echo(f"{len(found)} changes of {len(every)} benchmarks")
     if few:

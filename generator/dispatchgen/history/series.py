@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from dispatchgen.history.chains import NONE, Benchmark, Measured, chains
 from dispatchgen.history.database import opened
 from dispatchgen.results.lean import Key
 
@@ -24,8 +22,6 @@ _Ints = npt.NDArray[np.int64]
 _BLOCK = 100_000
 #: What people call the benchmark of a whole model.
 WHOLE_MODEL = "whole_model"
-#: In place of a number that is null.
-_NONE = -1
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class Series:
     key: Key  #: As it is called last.
     symbols: Mapping[str, int]  #: Sizes of its call.
     machine: str  #: Name of the machine.
-    former_names: tuple[str, ...]  #: What it was called before, the oldest first: found by its content.
+    former_names: tuple[str, ...]  #: What it was called before, the oldest first: `chains.py`.
     runs: tuple[Run, ...]
     seconds: _Floats
     low: _Floats  #: Lower end of the 95 % confidence interval; NaN: too few rounds.
@@ -62,27 +58,6 @@ class Series:
     def is_called(self, pattern: str) -> bool:
         """Whether a pattern fits one of its names."""
         return any(fnmatchcase(name, pattern) for name in self.names)
-
-
-class _Benchmark(NamedTuple):
-    key: Key
-    symbols: str  #: JSON: the sizes of the call, and those that only the device computes.
-
-    @property
-    def place(self) -> tuple[Key, str]:
-        """What stays when it is renamed."""
-        return self.key._replace(benchmark=""), self.symbols
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """The measurements of a machine, by benchmark and then by time; arrays of one length."""
-
-    benchmark: _Ints
-    run: _Ints  #: Index into the runs, which are in the order of time.
-    kernel: _Ints
-    module: _Ints
-    times: _Floats  #: Seconds, and the ends of the interval.
 
 
 def read_series(history: Path, machine: str | None = None) -> list[Series]:
@@ -102,28 +77,27 @@ def read_series(history: Path, machine: str | None = None) -> list[Series]:
     return found
 
 
-def _benchmarks(connection: sqlite3.Connection) -> dict[int, _Benchmark]:
+def _benchmarks(connection: sqlite3.Connection) -> dict[int, Benchmark]:
     columns = "number, symbols, model, backend, device, call, kind, name, variant, caches"
     rows = connection.execute(f"SELECT {columns} FROM benchmarks")
-    return {number: _Benchmark(Key(*key), symbols) for number, symbols, *key in rows}
+    return {number: Benchmark(Key(*key), symbols) for number, symbols, *key in rows}
 
 
 def _of_machine(
-    connection: sqlite3.Connection, machine: int, name: str, benchmarks: Mapping[int, _Benchmark]
+    connection: sqlite3.Connection, machine: int, name: str, benchmarks: Mapping[int, Benchmark]
 ) -> Iterator[Series]:
     runs = _runs(connection, machine)
     measured = _measured(connection, {number: index for index, number in enumerate(runs)})
-    bounds = np.flatnonzero(np.diff(measured.benchmark, prepend=_NONE, append=_NONE))
-    spans = {int(measured.benchmark[at]): slice(at, end) for at, end in pairwise(bounds)}
     every = list(runs.values())
-    for chain in _chains(benchmarks, spans, measured):
-        rows = np.concatenate([np.arange(spans[each].start, spans[each].stop) for each in chain])
-        last = benchmarks[chain[-1]]
+    for chain in chains(benchmarks, measured):
+        rows = np.concatenate([np.arange(each.start, each.stop) for each in chain])
+        names = [benchmarks[each.benchmark].key.benchmark for each in chain]
+        last = benchmarks[chain[-1].benchmark]
         yield Series(
             key=last.key,
             symbols={key: value for each in json.loads(last.symbols) for key, value in each.items()},
             machine=name,
-            former_names=tuple(benchmarks[each].key.benchmark for each in chain[:-1]),
+            former_names=tuple(dict.fromkeys(each for each in names if each != names[-1])),
             runs=tuple(every[index] for index in measured.run[rows]),
             seconds=measured.times[rows, 0],
             low=measured.times[rows, 1],
@@ -142,7 +116,7 @@ def _runs(connection: sqlite3.Connection, machine: int) -> dict[int, Run]:
     }
 
 
-def _measured(connection: sqlite3.Connection, order: Mapping[int, int]) -> _Measured:
+def _measured(connection: sqlite3.Connection, order: Mapping[int, int]) -> Measured:
     """What the runs measured.
 
     Args:
@@ -151,7 +125,7 @@ def _measured(connection: sqlite3.Connection, order: Mapping[int, int]) -> _Meas
     numbers, times = [np.empty((0, 4), dtype=np.int64)], [np.empty((0, 3))]
     for run, index in order.items():
         cursor = connection.execute(
-            f"SELECT benchmark, {index}, ifnull(kernel, {_NONE}), ifnull(module, {_NONE}), seconds, low, high "
+            f"SELECT benchmark, {index}, ifnull(kernel, {NONE}), ifnull(module, {NONE}), seconds, low, high "
             "FROM measurements WHERE run = ? AND seconds IS NOT NULL",
             (run,),
         )
@@ -162,36 +136,4 @@ def _measured(connection: sqlite3.Connection, order: Mapping[int, int]) -> _Meas
     every = np.concatenate(numbers)
     sorting = np.lexsort((every[:, 1], every[:, 0]))
     benchmark, at, kernel, module = every[sorting].T
-    return _Measured(benchmark, at, kernel, module, np.concatenate(times)[sorting])
-
-
-def _chains(
-    benchmarks: Mapping[int, _Benchmark], spans: Mapping[int, slice], measured: _Measured
-) -> list[Sequence[int]]:
-    """The benchmarks that there are, each after those that it was before.
-
-    A benchmark was another one before where that other one was measured last before this one was first, in the same
-    place, with the same kernel at the same sizes.
-    """
-    before: dict[int, int] = {}
-    ended: dict[Any, list[tuple[int, int]]] = defaultdict(list)
-    for number, span in spans.items():
-        if benchmarks[number].key.kind != "model":
-            last = span.stop - 1
-            ended[(*benchmarks[number].place, int(measured.kernel[last]))].append((int(measured.run[last]), number))
-    followed: set[int] = set()
-    for number, span in sorted(spans.items(), key=lambda item: int(measured.run[item[1].start])):
-        first = int(measured.run[span.start])
-        there = ended.get((*benchmarks[number].place, int(measured.kernel[span.start])), ())
-        earlier = [(last, other) for last, other in there if last < first and other not in followed]
-        if earlier:
-            before[number] = max(earlier)[1]
-            followed.add(before[number])
-    chains: list[Sequence[int]] = []
-    for number in spans:
-        if number not in followed:
-            chain = [number]
-            while chain[0] in before:
-                chain.insert(0, before[chain[0]])
-            chains.append(chain)
-    return chains
+    return Measured(benchmark, at, kernel, module, np.concatenate(times)[sorting])
