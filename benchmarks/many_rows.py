@@ -24,17 +24,14 @@ from typing import Any
 import msgspec
 
 from dispatchgen import __version__
+from dispatchgen.results.environment_schema import Cpu, Environment, Machine, Software
 from dispatchgen.results.schema import (
     RESULTS_VERSION,
     Coverage,
-    Cpu,
     DeviceUsed,
-    Environment,
-    Machine,
     Measuring,
     Results,
     Settings,
-    Software,
 )
 
 ROUNDS = 10

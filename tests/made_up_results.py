@@ -5,20 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
+from dispatchgen.results.environment_schema import Cpu, DeviceFound, Environment, Machine, Software
 from dispatchgen.results.estimate import estimate
 from dispatchgen.results.schema import (
     CallResult,
     Coverage,
-    Cpu,
-    DeviceFound,
     DeviceUsed,
     DispatchResult,
-    Environment,
-    Machine,
     Measuring,
     Results,
     Settings,
-    Software,
     Timing,
     WholeModel,
 )

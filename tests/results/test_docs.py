@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from dispatchgen.results.environment_schema import Environment, Machine, Software
 from dispatchgen.results.schema import (
     Agreement,
     BuildFailure,
@@ -14,13 +15,10 @@ from dispatchgen.results.schema import (
     CallResult,
     Compiled,
     DispatchResult,
-    Environment,
-    Machine,
     Measuring,
     NotRun,
     Results,
     Settings,
-    Software,
     SubstitutedDispatch,
     SubstitutionResult,
     Timing,

@@ -19,7 +19,7 @@ from dispatchgen.results.environment import (
     slug,
     software_differences,
 )
-from dispatchgen.results.schema import Cpu, DeviceFound, Machine
+from dispatchgen.results.environment_schema import Cpu, DeviceFound, Machine
 from made_up_results import MACHINE, SOFTWARE
 from suite_folder import HOST, SuiteFolder, layers_model
 from support import IreeTools

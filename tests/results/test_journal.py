@@ -18,12 +18,13 @@ from dispatchgen.errors import OutputError, ResultsError
 from dispatchgen.iree import process
 from dispatchgen.results import journal
 from dispatchgen.results.environment import differences
+from dispatchgen.results.environment_schema import Host
 from dispatchgen.results.journal import Journal, finish, partial_of, resumed, started
 from dispatchgen.results.lean import rows
 from dispatchgen.results.load import INTERRUPTED, load, load_full
 from dispatchgen.results.measure import measure
 from dispatchgen.results.policy import Policy
-from dispatchgen.results.schema import Host, Results, Shard
+from dispatchgen.results.schema import Results, Shard
 from dispatchgen.results.task import Outcome, Task
 from dispatchgen.results.write import text_of
 from made_up_tasks import Kernel, World, frame_of

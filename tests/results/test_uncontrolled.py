@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dispatchgen.results.schema import Cpu, DeviceFound, Machine
+from dispatchgen.results.environment_schema import Cpu, DeviceFound, Machine
 from dispatchgen.results.uncontrolled import Watch, disturbances, start_watch, uncontrolled
 from system_files import CPUS, write
 

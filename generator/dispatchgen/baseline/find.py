@@ -14,7 +14,7 @@ from dispatchgen.errors import BaselineError, CheckFailed, Place, Problem
 from dispatchgen.manifest.names import did_you_mean, nearest, show
 from dispatchgen.results import lean
 from dispatchgen.results.environment import differences, slug
-from dispatchgen.results.schema import Machine
+from dispatchgen.results.environment_schema import Machine
 
 
 class MissingBaselineError(CheckFailed):

@@ -17,9 +17,9 @@ from dispatchgen.baseline import schema
 from dispatchgen.baseline.schema import BASELINE_VERSION, Baseline, BaselineRow
 from dispatchgen.errors import BaselineError, Place, Problem
 from dispatchgen.results import lean
+from dispatchgen.results.environment_schema import Machine
 from dispatchgen.results.estimate import FEWEST
 from dispatchgen.results.lean import Key
-from dispatchgen.results.schema import Machine
 
 #: A result and the file that it is from, for messages.
 Given = tuple[Path, lean.Results]
@@ -75,7 +75,7 @@ def assemble(
     """A baseline of these rows, with those of the calls and sources that they name.
 
     Args:
-      machine: A `results.schema.Machine`.
+      machine: A `results.environment_schema.Machine`.
       calls: Of several with one key, the last counts.
     """
     kept = tuple(sorted(rows, key=lambda row: row.key))

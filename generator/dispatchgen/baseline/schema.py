@@ -17,7 +17,7 @@ class Source(msgspec.Struct, frozen=True):
 
     id: str  #: Of the run.
     started: str  #: ISO 8601, UTC.
-    software: dict[str, object]  #: A `results.schema.Software`.
+    software: dict[str, object]  #: A `results.environment_schema.Software`.
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -89,7 +89,7 @@ class Baseline(msgspec.Struct, frozen=True):
     """The whole file. Rows are sorted by their keys, and no two have the same."""
 
     version: int
-    machine: dict[str, Any]  #: A `results.schema.Machine`.
+    machine: dict[str, Any]  #: A `results.environment_schema.Machine`.
     results: tuple[Source, ...]  #: What rows are from, in the order of time.
     calls: tuple[Call, ...]
     rows: tuple[BaselineRow, ...]

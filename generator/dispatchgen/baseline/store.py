@@ -16,7 +16,7 @@ from dispatchgen.baseline.text import describe
 from dispatchgen.errors import BaselineError, Place, Problem
 from dispatchgen.files import write_if_changed
 from dispatchgen.manifest.names import MAX_NAME, show
-from dispatchgen.results.schema import Machine, Software
+from dispatchgen.results.environment_schema import Machine, Software
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 #: What Git leaves where two branches changed the same lines.

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from dispatchgen.comparison.match import Pair
 from dispatchgen.comparison.schema import Run
+from dispatchgen.results.environment_schema import Environment
 from dispatchgen.results.lean import Results
-from dispatchgen.results.schema import Environment
 
 
 def environment_of(results: Results) -> Environment:

@@ -16,8 +16,8 @@ from dispatchgen.files import sha256_of
 from dispatchgen.history.database import opened, transaction
 from dispatchgen.results import lean
 from dispatchgen.results.environment import differences, slug
+from dispatchgen.results.environment_schema import Environment, Machine
 from dispatchgen.results.load import load
-from dispatchgen.results.schema import Environment, Machine
 
 #: `there`: the run was imported before. `replaced`: less of it was. `kept`: as much of it or more was, from another
 #: file.

@@ -17,9 +17,10 @@ from dispatchgen.files import remove, write_if_changed
 from dispatchgen.lock.schema import Lock
 from dispatchgen.lock.store import lock_text, read_lock
 from dispatchgen.manifest.suite import Suite
+from dispatchgen.results.environment_schema import Software
 from dispatchgen.results.index import read_index
 from dispatchgen.results.plan import Plan
-from dispatchgen.results.schema import BuildFailure, Software
+from dispatchgen.results.schema import BuildFailure
 
 #: File of a build folder that says what its last build is, beside copies of the locks.
 _RECORD = "build.json"

@@ -22,12 +22,13 @@ from dispatchgen.manifest.suite import Suite
 from dispatchgen.observer import Observer
 from dispatchgen.ownership import IGNORE_ALL, check_build_folder
 from dispatchgen.results import environment
+from dispatchgen.results.environment_schema import Environment
 from dispatchgen.results.journal import check_left
 from dispatchgen.results.pin import processors_for
 from dispatchgen.results.plan import add_sizes, with_calls
 from dispatchgen.results.prepare import Programs, prepare
 from dispatchgen.results.run import Build, Measured, run
-from dispatchgen.results.schema import Environment, Results
+from dispatchgen.results.schema import Results
 from dispatchgen.results.scrub import scrubber
 from dispatchgen.selection.variants import narrow
 

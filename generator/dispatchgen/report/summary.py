@@ -10,8 +10,8 @@ import msgspec
 
 from dispatchgen.report import format
 from dispatchgen.report.table import short_id
+from dispatchgen.results.environment_schema import Environment, Machine
 from dispatchgen.results.lean import Call, Results
-from dispatchgen.results.schema import Environment, Machine
 
 #: Most places that are listed of one reason.
 _MOST_PLACES = 50

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dispatchgen.iree.messages import status_message
-from dispatchgen.results.schema import Host
+from dispatchgen.results.environment_schema import Host
 from dispatchgen.results.task import Sample
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}

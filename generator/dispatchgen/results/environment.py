@@ -17,9 +17,9 @@ from dispatchgen import __version__
 from dispatchgen.iree.devices import devices_of, find
 from dispatchgen.iree.flags import compile_flags
 from dispatchgen.manifest.suite import Device, Suite
+from dispatchgen.results.environment_schema import DeviceFound, Environment, Machine, Software
 from dispatchgen.results.processor import read_cpu
 from dispatchgen.results.repository import revision_of
-from dispatchgen.results.schema import DeviceFound, Environment, Machine, Software
 from dispatchgen.results.settings import settings_of
 from dispatchgen.results.uncontrolled import uncontrolled
 from dispatchgen.results.virtualization import container, virtual_machine

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from dispatchgen.results.batch import Cost, cost
+from dispatchgen.results.environment_schema import Host
 from dispatchgen.results.measurements import Measured, Measurements, Record, RoundSample
-from dispatchgen.results.schema import Host
 from dispatchgen.results.task import Outcome, Target
 
 

@@ -22,9 +22,10 @@ from pydantic import ValidationError
 from dispatchgen.buildtree.exclusive import hold, let_go
 from dispatchgen.errors import OutputError, Place, Problem, ResultsError
 from dispatchgen.files import remove, write_if_changed
+from dispatchgen.results.environment_schema import Host
 from dispatchgen.results.going_on import frame_differences, going_on
 from dispatchgen.results.measurements import Record
-from dispatchgen.results.schema import Host, Results
+from dispatchgen.results.schema import Results
 from dispatchgen.results.task import Target, Task
 
 #: Version of the format.

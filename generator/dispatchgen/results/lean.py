@@ -150,7 +150,7 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class Results(msgspec.Struct, frozen=True):
-    """`schema.Results`. The environment is small: `schema.Environment` has it, from `environment`."""
+    """`schema.Results`. The environment is small: `environment_schema.Environment` has it, from `environment`."""
 
     version: int
     id: str

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from dispatchgen.errors import Place, Problem, ResultsError
 from dispatchgen.results import journal, lean, schema
+from dispatchgen.results.environment_schema import Environment
 from dispatchgen.results.fill import fill
 from dispatchgen.results.gather import Gathered, measurements
 from dispatchgen.results.measurements import NOT_MEASURED
@@ -34,7 +35,7 @@ def load(path: Path) -> lean.Results:
     data = _data(path)
     try:
         results = msgspec.json.decode(data, type=lean.Results)
-        schema.Environment.model_validate_json(bytes(results.environment))
+        Environment.model_validate_json(bytes(results.environment))
         # What is not decoded yet is a view of the whole file.
         return msgspec.structs.replace(results, environment=msgspec.Raw(bytes(results.environment)))
     except (msgspec.MsgspecError, ValidationError) as error:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from dispatchgen.results.environment_schema import Host
 from dispatchgen.results.estimate import estimate, middle
-from dispatchgen.results.schema import Host, Timing
+from dispatchgen.results.schema import Timing
 from dispatchgen.results.task import Outcome, Sample, Target
 
 #: How failures start of what could have been measured.

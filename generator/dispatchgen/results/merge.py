@@ -14,10 +14,11 @@ from typing import Any
 
 from dispatchgen.errors import Place, Problem, ResultsError
 from dispatchgen.results.environment import differences, software_differences
+from dispatchgen.results.environment_schema import Environment, Software
 from dispatchgen.results.fill import fill
 from dispatchgen.results.measurements import Measurements
 from dispatchgen.results.merge_rows import Part, Rows, call_problems, calls_of
-from dispatchgen.results.schema import Environment, Measuring, Results, Shard, Software
+from dispatchgen.results.schema import Measuring, Results, Shard
 
 #: The most problems that are told.
 _SHOWN = 20

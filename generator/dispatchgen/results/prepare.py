@@ -16,20 +16,13 @@ from dispatchgen.manifest.suite import Backend, Model
 from dispatchgen.results.benchmark import Runner
 from dispatchgen.results.checks import Check, checks_of
 from dispatchgen.results.compiled import build_steps, compiled
+from dispatchgen.results.environment_schema import Environment
 from dispatchgen.results.frame import call_frame
 from dispatchgen.results.index import read_index
 from dispatchgen.results.pin import Pin, processors_for
 from dispatchgen.results.plan import Plan
 from dispatchgen.results.proof import Built, Proofs, notes, prove
-from dispatchgen.results.schema import (
-    BuildFailure,
-    BuildStep,
-    CallResult,
-    Cause,
-    Environment,
-    NotRun,
-    Results,
-)
+from dispatchgen.results.schema import BuildFailure, BuildStep, CallResult, Cause, NotRun, Results
 from dispatchgen.results.settings import settings_of
 from dispatchgen.results.subject import Subject
 from dispatchgen.results.task import Task

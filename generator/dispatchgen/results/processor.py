@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dispatchgen.errors import ToolError
 from dispatchgen.iree import process
-from dispatchgen.results.schema import Cpu
+from dispatchgen.results.environment_schema import Cpu
 
 _CPUS = "sys/devices/system/cpu"
 #: Keys of /proc/cpuinfo with the name: of x86, Power and RISC-V.

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from dispatchgen.results.schema import Host, Settings
+from dispatchgen.results.environment_schema import Host
+from dispatchgen.results.schema import Settings
 
 
 class Target(NamedTuple):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import psutil
 
+from dispatchgen.results.environment_schema import Machine
 from dispatchgen.results.processor import last_level_caches, read_text
-from dispatchgen.results.schema import Machine
 
 #: What others used is told from here on, in processors: interrupts and the like always use some.
 _OTHERS_FROM = 0.05

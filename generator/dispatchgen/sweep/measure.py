@@ -14,8 +14,9 @@ from dispatchgen.extract.schema import Benchmark
 from dispatchgen.manifest.suite import Device
 from dispatchgen.results import measurements
 from dispatchgen.results.benchmark import EXECUTABLE, Runner, run_executable
+from dispatchgen.results.environment_schema import Host
 from dispatchgen.results.measurements import RoundSample
-from dispatchgen.results.schema import Host, Timing
+from dispatchgen.results.schema import Timing
 from dispatchgen.results.task import Outcome
 from dispatchgen.sweep.data import binding_flags
 from dispatchgen.sweep.executable import Runnable

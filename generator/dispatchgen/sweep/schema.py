@@ -5,7 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from dispatchgen.extract.schema import Data
-from dispatchgen.results.schema import DeviceUsed, Host, Settings, Timing
+from dispatchgen.results.environment_schema import Host
+from dispatchgen.results.schema import DeviceUsed, Settings, Timing
 
 #: Version of the format that this dispatchgen writes.
 SWEEP_VERSION = 2
