@@ -142,6 +142,18 @@ def started(command: Sequence[str | Path], **options: Any) -> Iterator[subproces
             pipe.close()
 
 
+def kill_all(process: subprocess.Popen[str]) -> None:
+    """Kills a process, and what it started: that would hold its files otherwise, until it has ended."""
+    process.send_signal(signal.SIGSTOP)  # starts no more
+    below = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    process.wait(TIMEOUT)
+    for child in below:
+        with suppress(psutil.NoSuchProcess):
+            child.kill()
+    assert all(is_gone(child.pid) for child in below)
+
+
 def _session_members(session: int) -> list[int]:
     members = []
     for pid in psutil.pids():

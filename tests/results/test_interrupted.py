@@ -87,8 +87,7 @@ def test_what_a_killed_run_finished_is_there_and_the_rest_is_measured_when_it_go
     for until in sorted(chance.sample(range(24), 3)):
         with _running(suite, file, *_LONG, *more) as process:
             support.wait_until(lambda until=until: _ended(partial) >= until, process)  # type: ignore[misc]
-            process.send_signal(signal.SIGKILL)
-            process.wait(support.TIMEOUT)
+            support.kill_all(process)
         assert not file.exists()
         load(partial)
         timings = _timings(load_full(partial))
