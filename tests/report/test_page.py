@@ -15,6 +15,7 @@ from dispatchgen.report.commands import command
 from dispatchgen.report.report import MOST_ROWS, report
 from dispatchgen.report.table import as_mapping, table_rows
 from dispatchgen.results import lean
+from dispatchgen.results.schema import DispatchResult
 
 _ROW = "row=mlp/cpu/local/B16/dispatch/matmul_Dx512x784_f32__B16//warm"
 Open = Callable[..., Page]
@@ -253,6 +254,11 @@ def test_without_the_script(opened: Open, page_url: str) -> None:
     expect(page.locator(f"[id='{_ROW}']")).to_be_in_viewport()
 
 
+def also_cold(dispatch: DispatchResult) -> DispatchResult:
+    """What fails fails cold as well."""
+    return dispatch.model_copy(update={"cold_failure": dispatch.failure})
+
+
 def test_names_that_hold_markup(opened: Open, tmp_path: Path) -> None:
     evil = (
         "</script><script>alert(1)</script>",
@@ -261,7 +267,8 @@ def test_names_that_hold_markup(opened: Open, tmp_path: Path) -> None:
         "\u05d0\u202e<b>",
     )
     found = reported.results(models=evil, device="<i onclick=alert(3)>")
-    result = reported.as_lean(found)
+    calls = [call.model_copy(update={"dispatches": tuple(map(also_cold, call.dispatches))}) for call in found.calls]
+    result = reported.as_lean(found.model_copy(update={"calls": tuple(calls)}))
     path = tmp_path / "report.html"
     path.write_text(report([result]), encoding="utf-8")
     page = opened(path.as_uri())
@@ -269,15 +276,18 @@ def test_names_that_hold_markup(opened: Open, tmp_path: Path) -> None:
     assert choice(page, "model").locator("option").all_inner_texts()[0] == "all"
     for model in evil:
         choice(page, "model").select_option(model)
-        assert number(page).startswith("25 of 100")
-        page.locator("#table tbody a").first.click()
-        dialog = page.get_by_role("dialog")
-        assert model in dialog.locator("dd").all_inner_texts()
-        row = next(row for row in table_rows([result], None) if row.model == model)
-        assert row.link in page.url
-        assert dialog.locator("#details-command pre").inner_text() == command(as_mapping(row))
-        assert shlex.split(command(as_mapping(row)))[2] == model
-        dialog.get_by_role("button", name="Close").click()
+        assert number(page).startswith("26 of 104")
+        for caches in ("warm", "cold"):
+            choice(page, "caches").select_option(caches)
+            page.locator("#table tbody a").first.click()
+            dialog = page.get_by_role("dialog")
+            assert model in dialog.locator("dd").all_inner_texts()
+            row = next(row for row in table_rows([result], None) if (row.model, row.caches) == (model, caches))
+            assert row.link in page.url
+            assert dialog.locator("#details-command pre").inner_text() == command(as_mapping(row))
+            assert shlex.split(command(as_mapping(row)))[2] == model
+            dialog.get_by_role("button", name="Close").click()
+        choice(page, "caches").select_option("")
 
 
 def test_several_results_in_one_page(opened: Open, tmp_path: Path, base: lean.Results, new: lean.Results) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 import msgspec
@@ -9,11 +10,15 @@ import pytest
 
 import made_up_results as made_up
 import reported
+from dispatchgen.comparison.compare import compare
 from dispatchgen.report import compiled, format, ranking, summary, variants
 from dispatchgen.report.commands import command
+from dispatchgen.report.markdown import markdown
+from dispatchgen.report.modules import changed_modules
+from dispatchgen.report.report import report
 from dispatchgen.report.table import as_mapping, table_rows
 from dispatchgen.results import lean
-from dispatchgen.results.schema import BuildFailure, DeviceUsed, Measuring, NotRun, Shard, Timing
+from dispatchgen.results.schema import BuildFailure, Compiled, DeviceUsed, Measuring, NotRun, Shard, Timing, WholeModel
 
 
 def test_where_and_how(new: lean.Results) -> None:
@@ -133,12 +138,47 @@ def test_commands_of_rows() -> None:
         "caches": "cold",
         "model": "m",
         "dispatch": "d",
+        "benchmark": "d__B1",
         "variant": "",
         "backend": "",
         "device": "",
     }
-    assert command(cold) == "dispatchgen repro m --dispatch d"
+    assert command(cold) == "dispatchgen repro m --dispatch d --benchmark d__B1__cold"
     assert shlex.split(found["model", "by_hand"])[-6:-4] == ["--substitution", "by_hand"]
+
+
+def test_modules_of_another_size() -> None:
+    """One line each, however many sizes it is measured at; also of what was renamed. The same size is none."""
+
+    def run(id: str, sizes: dict[str, int], names: str) -> lean.Results:
+        contents = dict(zip(names, "xyz", strict=True))
+        dispatches = [
+            made_up.dispatch(name, [1e-5] * 3, content=contents[name]).model_copy(
+                update={"benchmark": f"{name}__{size}", "workload": (size,), "compiled": compiled_to(id, sizes[name])}
+            )
+            for name in names
+            for size in (1, 2)
+        ]
+        whole = WholeModel(timing=made_up.timing([1e-4] * 3), compiled=compiled_to(id, sizes["model"]))
+        return reported.as_lean(made_up.results([made_up.call(dispatches, whole_model=whole)], id=id))
+
+    def compiled_to(id: str, size: int) -> Compiled:
+        return Compiled(seconds=None, peak_bytes=None, size=size, sha256=id)
+
+    base = run("base", {"model": 10_000, "a": 2000, "b": 500, "c": 7}, "abc")
+    new = run("new", {"model": 9000, "a": 6000, "d": 501, "c": 7}, "adc")
+    comparison = compare(base, new)
+    found = changed_modules(base, new, comparison)
+    assert [(each.dispatch, each.base, each.new) for each in found] == [
+        ("a", 2000, 6000),
+        ("", 10_000, 9000),
+        ("d", 500, 501),
+    ]
+    page = report([new], comparison=comparison, base=base)
+    row = page.partition("the whole model of model on cpu</th>")[2].partition("</tr>")[0]
+    assert re.findall(r">([^<]+)</td>", row) == ["9.8 KiB", "8.8 KiB", "\N{MINUS SIGN}1000 B"]
+    assert "| `a of model on cpu` | 2.0 KiB | 5.9 KiB | +3.9 KiB |" in markdown([new], comparison=comparison, base=base)
+    assert "another size" not in report([new], comparison=compare(new, new), base=new)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +190,8 @@ def test_commands_of_rows() -> None:
         (format.size(1024), "1.0 KiB"),
         (format.size(150 << 20), "150 MiB"),
         (format.size(1 << 50), "1048576 GiB"),
+        (format.difference(2048), "+2.0 KiB"),
+        (format.difference(-1), "\N{MINUS SIGN}1 B"),
         (format.count(1234567), "1\u202f234\u202f567"),
         (format.count(None), "?"),
         (format.ratio(1.0), "1.000"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -11,9 +12,11 @@ import reported
 from dispatchgen.comparison.compare import compare
 from dispatchgen.comparison.schema import Comparison
 from dispatchgen.report.columns import columns, same_for_all
+from dispatchgen.report.report import report
 from dispatchgen.report.table import data_json, half_width, table_rows
 from dispatchgen.results import lean
 from dispatchgen.results.lean import rows
+from dispatchgen.results.schema import NotRun
 
 
 def test_all_rows_are_there(new: lean.Results) -> None:
@@ -48,6 +51,32 @@ def test_what_is_gone_is_a_row() -> None:
     assert (found["b"].state, found["b"].verdict, found["b"].seconds) == ("gone", "gone", None)
     assert found["b"].base == pytest.approx(1e-5)
     assert found["a"].state == "measured"
+
+
+def test_what_is_gone_may_have_the_name_of_another() -> None:
+    """`b` was renamed to `a`, which is gone; both rows are there, and each has a link of its own."""
+    before = [made_up.dispatch("a", [1e-5] * 10, content="x"), made_up.dispatch("b", [2e-5] * 10, content="y")]
+    base = reported.as_lean(made_up.results([made_up.call(before)], id="base"))
+    now = [made_up.dispatch("a", [2e-5] * 10, content="y")]
+    new = reported.as_lean(made_up.results([made_up.call(now)], id="new"))
+    comparison = compare(base, new)
+    found = [row for row in table_rows([new], comparison) if row.kind == "dispatch"]
+    measured, gone = sorted(found, key=lambda row: row.state, reverse=True)
+    assert (measured.state, gone.state, gone.verdict) == ("measured", "gone", "gone")
+    assert [measured.base, gone.base] == pytest.approx([2e-5, 1e-5])
+    assert len({row.link for row in found}) == 2
+    ids = re.findall(r'<tr id="([^"]*)"', report([new], comparison=comparison))
+    assert len(ids) == len(set(ids)) == 3
+
+
+def test_what_was_not_run_is_a_row_with_the_reason() -> None:
+    base = made_up.results([made_up.call([made_up.dispatch("a", [1e-5] * 10)])], id="base")
+    missing = NotRun(model="model", backend="cpu", device=None, cause="absent-device", reason="no such device")
+    new = reported.as_lean(made_up.results([], id="new").model_copy(update={"not_run": (missing,)}))
+    found = table_rows([new], compare(reported.as_lean(base), new))
+    assert {(row.benchmark, row.state, row.verdict, row.failure) for row in found} == {
+        (name, "gone", "failed", "no such device") for name in ("a", "")
+    }
 
 
 def test_shapes_are_sizes_or_labels() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatchgen.cli.options import manifest_option
-from dispatchgen.cli.run_options import result_file
+from dispatchgen.cli.run_options import check_files, result_file
 
 if TYPE_CHECKING:
     from dispatchgen.comparison.schema import Comparison
@@ -67,6 +67,7 @@ def command(
         raise click.UsageError("only one RESULT can be compared; `dispatchgen merge-results` makes one of shards.")
     if str(output) == "-" and str(markdown) == "-":
         raise click.UsageError("only one of --output and --markdown can go to standard output.")
+    check_files((*results, *filter(None, (base, history))), {"--output": output, "--markdown": markdown})
     # The collector would look at the same millions of objects again and again, and none of them is garbage.
     gc.disable()
     click.get_current_context().call_on_close(gc.enable)
@@ -78,10 +79,11 @@ def command(
     loaded = [load(path) for path in results]
     if len({each.id for each in loaded}) < len(loaded):
         raise click.UsageError("the same results were given more than once.")
-    comparison = _comparison(loaded[0], base, baseline, manifest, force=force)
-    texts = {output: report(loaded, comparison=comparison, over_time=_over_time(history, loaded))}
+    before, comparison = _comparison(loaded[0], base, baseline, manifest, force=force)
+    over_time = _over_time(history, loaded)
+    texts = {output: report(loaded, comparison=comparison, base=before, over_time=over_time)}
     if markdown is not None:
-        texts[markdown] = markdown_text(loaded, comparison=comparison)
+        texts[markdown] = markdown_text(loaded, comparison=comparison, base=before)
     for path, text in texts.items():
         if str(path) == "-":
             click.echo(text, nl=False)
@@ -91,20 +93,27 @@ def command(
 
 def _comparison(
     results: Results, base: Path | None, baseline: str | None, manifest: Path, *, force: bool
-) -> Comparison | None:
-    """What is compared; None: nothing."""
+) -> tuple[Results, Comparison] | tuple[None, None]:
+    """What results are compared with, and how they compare; None: with nothing."""
     if base is not None:
         from dispatchgen.comparison.compare import compare
         from dispatchgen.comparison.options import Options
         from dispatchgen.results.load import load
 
-        return compare(load(base), results, Options(force=force))
+        before = load(base)
+        if before.id == results.id:
+            raise click.UsageError("--base: RESULT is the same run: there is nothing to compare.")
+        return before, compare(before, results, Options(force=force))
     if baseline is not None:
-        from dispatchgen.baseline.job import check
+        from dispatchgen.baseline.as_results import as_results
+        from dispatchgen.baseline.find import find_baseline
+        from dispatchgen.baseline.job import compare_with
         from dispatchgen.manifest import load_suite
 
-        return check(load_suite(manifest), baseline, results).comparison
-    return None
+        suite = load_suite(manifest)
+        found = find_baseline(suite.root, baseline, results).baseline
+        return as_results(found), compare_with(suite, found, results)
+    return None, None
 
 
 def _over_time(history: Path | None, results: Sequence[Results]) -> list[OverTime]:

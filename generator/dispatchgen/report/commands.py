@@ -5,14 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
-_Words = tuple["str | tuple[str, str]", ...]
+_Words = tuple["str | tuple[str, str] | tuple[str, str, str]", ...]
 _REPRO: _Words = ("dispatchgen", "repro", ("", "model"), ("--dispatch", "dispatch"))
 _WHERE: _Words = (("--substitution", "variant"), ("--backend", "backend"), ("--device", "device"))
-#: What a row is -> the words of the command: as they are, or an option and the column of its value. An option without a
-#: value is left out. The page's script makes the same commands of them.
+#: What a row is -> the words of the command: as they are, or an option, the column of its value and what comes behind
+#: it. An option without a value is left out. The page's script makes the same commands of them.
 COMMANDS: Mapping[str, _Words] = {
     "warm": (*_REPRO, ("--benchmark", "benchmark"), *_WHERE),
-    "cold": (*_REPRO, *_WHERE),  # `--benchmark` is of warm functions; without it all of the dispatch run, cold ones too
+    "cold": (*_REPRO, ("--benchmark", "benchmark", "__cold"), *_WHERE),
     "model": ("dispatchgen", "run", ("--model", "model"), ("--shape", "shape"), *_WHERE),
 }
 
@@ -24,5 +24,6 @@ def command(row: Mapping[str, str]) -> str:
         if isinstance(part, str):
             words.append(part)
         elif row[part[1]]:
-            words += [part[0], row[part[1]]] if part[0] else [row[part[1]]]
+            option, value = part[0], row[part[1]] + "".join(part[2:])
+            words += [option, value] if option else [value]
     return shlex.join(words)

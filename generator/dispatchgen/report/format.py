@@ -43,6 +43,12 @@ def size(value: float | None) -> str:
     return f"{value:.0f} {unit}" if unit == "B" or value >= 99.95 else f"{value:.1f} {unit}"
 
 
+def difference(value: int) -> str:
+    """By how many bytes a size differs."""
+    sign = "+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else ""
+    return sign + size(abs(value))
+
+
 def ratio(value: float | None) -> str:
     """A ratio of times."""
     if value is None:
@@ -74,6 +80,7 @@ FILTERS = {
     "plus_minus": plus_minus,
     "count": count,
     "size": size,
+    "difference": difference,
     "ratio": ratio,
     "interval": interval,
     "at": at,

@@ -11,6 +11,7 @@ from dispatchgen.comparison import markdown as comparison_markdown
 from dispatchgen.comparison.markdown import code
 from dispatchgen.comparison.schema import Comparison
 from dispatchgen.report import compiled, format, ranking, summary, variants
+from dispatchgen.report.modules import ChangedModule, changed_modules
 from dispatchgen.report.table import table_rows
 from dispatchgen.results.lean import Results
 
@@ -20,17 +21,26 @@ _MOST_LINES = 20
 _LONGEST_TEXT = 300
 
 
-def markdown(results: Sequence[Results], *, comparison: Comparison | None = None) -> str:
+def markdown(results: Sequence[Results], *, comparison: Comparison | None = None, base: Results | None = None) -> str:
     """The text. Arguments are those of `report.report`."""
     parts = [
         _summary(results),
         comparison_markdown.render(comparison) if comparison is not None else "",
+        _modules(changed_modules(base, results[0], comparison)) if comparison is not None and base is not None else "",
         _ranking(results),
         _variants(results),
         _reasons(results),
         _compiled(results),
     ]
     return "\n".join(filter(None, parts))
+
+
+def _modules(found: Sequence[ChangedModule]) -> str:
+    rows = [
+        (code(each.what), format.size(each.base), format.size(each.new), format.difference(each.new - each.base))
+        for each in found[:_MOST_LINES]
+    ]
+    return _section("Modules of another size", ("module", "BASE", "NEW", "change"), rows, len(found))
 
 
 def _summary(results: Sequence[Results]) -> str:

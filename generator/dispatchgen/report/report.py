@@ -19,6 +19,7 @@ from dispatchgen.report import compiled, curves, ranking, summary, variants
 from dispatchgen.report.columns import columns, same_for_all
 from dispatchgen.report.commands import command
 from dispatchgen.report.format import FILTERS
+from dispatchgen.report.modules import MOST_MODULES, changed_modules
 from dispatchgen.report.over_time import OverTime
 from dispatchgen.report.table import TableRow, as_mapping, data_json, table_rows, values_of
 from dispatchgen.report.verdicts import CALM, SHOWN
@@ -30,7 +31,12 @@ _SCRIPTS = ("rows.js", "table.js", "details.js", "page.js")
 #: Most rows that are there without the script.
 MOST_ROWS = 200
 _MOST_CHANGED = 100
-_MOST = {"most_calls": ranking.MOST_CALLS, "most_steps": compiled.MOST_STEPS, "most_reasons": 100}
+_MOST = {
+    "most_calls": ranking.MOST_CALLS,
+    "most_steps": compiled.MOST_STEPS,
+    "most_reasons": 100,
+    "most_modules": MOST_MODULES,
+}
 
 
 class Section(NamedTuple):
@@ -56,12 +62,17 @@ _SECTIONS = (
 
 
 def report(
-    results: Sequence[Results], *, comparison: Comparison | None = None, over_time: Sequence[OverTime] = ()
+    results: Sequence[Results],
+    *,
+    comparison: Comparison | None = None,
+    base: Results | None = None,
+    over_time: Sequence[OverTime] = (),
 ) -> str:
     """The page, as HTML.
 
     Args:
       results: At least one. With a comparison it is the only one, and its NEW.
+      base: What it is compared with, for the sizes of modules.
       over_time: How benchmarks changed, from a history.
     """
     rows = table_rows(results, comparison)
@@ -77,6 +88,7 @@ def report(
         **_of_table(rows),
         **_of_results(results, rows),
         **_of_comparison(rows),
+        "modules": changed_modules(base, results[0], comparison) if comparison is not None and base is not None else [],
         **_MOST,
     }
     context["sections"] = [Section(id, title) for id, title, needs in _SECTIONS if not needs or context[needs]]

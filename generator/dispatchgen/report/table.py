@@ -22,7 +22,7 @@ from dispatchgen.results.lean import Call, Key, Results, Row, rows
 class TableRow(NamedTuple):
     """A row of the table; texts that there are none of are empty, times are in seconds."""
 
-    run: str  #: Id of the results; empty where there are no others.
+    run: str  #: Id of the results; empty where no others have such a row.
     model: str
     backend: str
     device: str
@@ -77,13 +77,17 @@ _LAST = min(_RANKS[verdict] for verdict in CALM)
 def table_rows(results: Sequence[Results], comparison: comparison_schema.Comparison | None) -> list[TableRow]:
     """All rows of all results, the most important first; with a comparison also those that are gone."""
     several = len(results) > 1
-    compared = {} if comparison is None else {row.key: row for row in comparison.rows}
-    found = [
-        _table_row(row, short_id(result.id) if several else "", compared.get(row.key))
-        for result in results
-        for row in rows(result)
-    ]
-    found += [_gone(row) for row in compared.values() if row.verdict == "gone"]
+    every = [(row, short_id(result.id) if several else "") for result in results for row in rows(result)]
+    compared: dict[Key, comparison_schema.Row] = {}
+    gone = []
+    if comparison is not None:
+        there = {row.key for row, _ in every}
+        for row in comparison.rows:  # those of the results first: what is gone may have the key of one of them
+            if row.key in there and row.key not in compared:
+                compared[row.key] = row
+            else:
+                gone.append(_gone(row, short_id(comparison.base.id) if row.key in there else ""))
+    found = [*(_table_row(row, run, compared.get(row.key)) for row, run in every), *gone]
     found.sort(key=_importance)
     return found
 
@@ -128,12 +132,13 @@ def _table_row(row: Row, run: str, compared: comparison_schema.Row | None) -> Ta
     )
 
 
-def _gone(row: comparison_schema.Row) -> TableRow:
-    """A row of the base that there is no longer."""
+def _gone(row: comparison_schema.Row, run: str) -> TableRow:
+    """A row of the base that there is no longer, or that was not run; `run` tells it apart from one with its name."""
     numbers: dict[str, float | int | None] = dict.fromkeys(_NUMBERS)
     numbers.update(per_call=row.count, base=row.base)
     texts: dict[str, str] = dict.fromkeys(_TEXTS, "")
-    texts.update(_key_columns(row.key), operation=row.operation, state="gone", verdict="gone", note=row.reason or "")
+    texts.update(_key_columns(row.key), run=run, operation=row.operation, state="gone", verdict=row.verdict)
+    texts["note" if row.verdict == "gone" else "failure"] = row.reason or ""
     return TableRow(**texts, **numbers)  # type: ignore[arg-type]
 
 

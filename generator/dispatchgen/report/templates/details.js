@@ -62,7 +62,7 @@ class Details {
     const words = [];
     for (const part of this.commands[get("kind") === "model" ? "model" : get("caches")]) {
       if (typeof part === "string") words.push(part);
-      else if (get(part[1])) words.push(...[part[0], get(part[1])].filter(Boolean));
+      else if (get(part[1])) words.push(...[part[0], get(part[1]) + (part[2] ?? "")].filter(Boolean));
     }
     return words.map(quote).join(" ");
   }
