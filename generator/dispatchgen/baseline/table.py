@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from statistics import NormalDist
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -18,9 +19,8 @@ from dispatchgen.baseline.update import Action
 from dispatchgen.comparison.options import Options
 from dispatchgen.results.text import NOTHING, format_seconds
 
-#: Standard deviations of a run, by which two runs must differ: comparisons want three of their difference.
-_BEYOND = 3 * math.sqrt(2)
-
+#: Standard deviations of the difference of two runs that comparisons want, at least.
+_BEYOND = 3.0
 #: What is said of rows with an action, in this order.
 _ACTIONS: dict[Action, str] = {
     "faster": "taken, faster",
@@ -56,8 +56,8 @@ def saved_lines(saved: Saved) -> Iterator[str]:
     noisy = sorted((row for row in rows if row.noise is not None), key=lambda row: row.noise or 0.0)
     if noisy:
         middle, most = noisy[len(noisy) // 2], noisy[-1]
-        yield f"at the median {_seen(middle)}"
-        yield f"at most {_seen(most)}: {describe(most.key)}"
+        yield f"at the median {_seen(middle, len(rows))}"
+        yield f"at most {_seen(most, len(rows))}: {describe(most.key)}"
     else:
         yield "note: one run does not tell how runs of the same code differ: give the results of several"
     if saved.left_out:
@@ -109,9 +109,10 @@ def _rows(rows: Sequence[BaselineRow]) -> Table:
     return table
 
 
-def _seen(row: BaselineRow) -> str:
-    """By how much runs differ, and what that means for checks."""
-    seen = max(Options.floor, math.expm1(_BEYOND * (row.noise or 0.0)))
+def _seen(row: BaselineRow, rows: int) -> str:
+    """By how much runs differ, and what that means for checks: comparisons want several deviations of two runs."""
+    beyond = max(_BEYOND, NormalDist().inv_cdf(1 - Options.alpha / rows / 2))
+    seen = max(Options.floor, math.expm1(beyond * math.sqrt(2) * (row.noise or 0.0)))
     return f"runs differ by {_percent(row.noise)}, and a slowdown is seen from {seen * 100:.0f} % on"
 
 
