@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,8 +62,9 @@ def suite(tmp_path_factory: pytest.TempPathFactory, program: StandIn, checkout: 
     project.configure()
     first = project.build(f"{_TARGET}-nightly", check=False)
     assert first.returncode != 0
-    assert "1 of 1 dispatches measured" in first.stdout
+    assert "1 of 1 dispatches measured, 1 of 1 whole models;" in first.stdout
     assert "error: there is no baseline `main`" in first.stdout
+    assert f"try: cmake --build {project.build_dir} --target {_TARGET}-baseline-save" in first.stdout
     project.build(f"{_TARGET}-baseline-save")
     assert len(list((folder / "baselines" / "main").iterdir())) == 1
     return project
@@ -80,7 +82,7 @@ def test_the_tests_compare_with_the_baseline(suite: Project) -> None:
     assert outcome.returncode == 0, outcome.stdout
     outputs = suite.build_dir / "nightly" / "quick"
     files = {path.name for path in outputs.iterdir() if path.is_file()}
-    assert files == {"comparison.json", "comparison.md", "junit.xml", "report.html", "results.json"}
+    assert files == {"comparison.json", "comparison.md", "junit.xml", "report.html", "report.md", "results.json"}
     assert "2 same" in outputs.joinpath("comparison.md").read_text()
 
 
@@ -93,6 +95,16 @@ def test_what_is_slower_fails_and_is_named(suite: Project, program: StandIn) -> 
     checked = suite.build(f"{_TARGET}-baseline-check", check=False)
     assert checked.returncode != 0, "of what was measured last"
     assert "1 benchmark is slower" in checked.stdout
+
+    # Targets take no options: variables of the environment stand for them.
+    (baseline,) = suite.folder.glob("baselines/main/*.json")
+    text = baseline.read_text()
+    accepting = replace(suite, environment={**suite.environment, "DISPATCHGEN_ACCEPT_SLOWER": "*_f32 matmul_*"})
+    assert "taken, slower as accepted: 1 benchmark" in accepting.build(f"{_TARGET}-baseline-update").stdout
+    assert baseline.read_text() != text
+    replacing = replace(suite, environment={**suite.environment, "DISPATCHGEN_REPLACE_BASELINE": "1"})
+    assert "wrote " in replacing.build(f"{_TARGET}-baseline-save").stdout
+    baseline.write_text(text)
 
 
 def test_a_stale_lock_stops_it(suite: Project) -> None:

@@ -40,7 +40,8 @@ _TOOLS = ("iree-compile", "iree-benchmark-module", "iree-run-module")
 def _tool_options(command: _F) -> _F:
     """The options by which builds name the tools that they found."""
     for name in reversed(_TOOLS):
-        command = click.option(f"--{name}", type=click.Path(path_type=Path), metavar="PROGRAM")(command)
+        text = f"The {name} to use. Default: that of --iree-host-bin-dir."
+        command = click.option(f"--{name}", type=click.Path(path_type=Path), metavar="PROGRAM", help=text)(command)
     return command
 
 
@@ -66,7 +67,7 @@ def _tool_options(command: _F) -> _F:
 @click.option("--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="Processes of the build at a time.")
 @rounds_options
 @measuring_options("benchmark", finds_batches=True)
-@click.option("--resume", is_flag=True, help="Go on where the last night was interrupted.")
+@click.option("--resume", is_flag=True, help="Go on where the last night was interrupted; anew where none was.")
 @click.option(
     "--shard",
     callback=parsed_by(parse_shard),
@@ -101,11 +102,13 @@ def command(
     MANIFEST is the manifest or its folder. The exit code is 1 where a lock is stale, a benchmark cannot be built or
     measured, or is worse than the baseline allows; what can be measured is, and reported.
 
-    In DIR are then results.json and report.html and, where there is a baseline, comparison.json, comparison.md and
-    junit.xml.
+    In DIR are then results.json, report.html and report.md and, where there is a baseline, comparison.json,
+    comparison.md and junit.xml.
     """
     from dispatchgen.nightly.night import judge, measure, take
 
+    if results and (measuring["resume"] or measuring["shard"] is not None):
+        raise click.UsageError("--results measures nothing: it excludes --resume and --shard.")
     end_as_interrupted()
     night = _night(manifest, preset, output, baseline, conditions)
     if results:

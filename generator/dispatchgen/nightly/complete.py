@@ -1,4 +1,4 @@
-"""Whether results that were measured elsewhere are all of a night: what is not there cannot be worse than anything."""
+"""Whether results are all of a night, and of that one: what is not there cannot be worse than anything."""
 
 from __future__ import annotations
 
@@ -6,7 +6,19 @@ from collections.abc import Iterator
 
 from dispatchgen.errors import Problem
 from dispatchgen.manifest.suite import Suite
+from dispatchgen.results.environment import flag_digests
 from dispatchgen.results.merge import Merged
+from dispatchgen.results.schema import Measuring, Results
+
+
+def without(measuring: Measuring) -> str | None:
+    """What results are of where shards are missing, in words; None: none are."""
+    shards = measuring.shards if measuring.shard is None else (measuring.shard,)
+    if not shards or len(shards) == shards[0].count:
+        return None
+    if len(shards) == 1:
+        return f"shard {shards[0].index}/{shards[0].count} alone"
+    return f"{len(shards)} of {shards[0].count} shards"
 
 
 def missing(selected: Suite, merged: Merged) -> Iterator[Problem]:
@@ -16,10 +28,28 @@ def missing(selected: Suite, merged: Merged) -> Iterator[Problem]:
         yield Problem(message, hint="--results with each of them")
     if merged.missing:
         return  # it is not known what they have
-    results = merged.results
-    told = {(call.model, call.backend) for call in results.calls}
-    told |= {(each.model, each.backend) for each in results.not_run}
+    told = _told(merged.results)
     for model in selected.models:
         backends = [backend for backend in model.backends if (model.id, backend) not in told]
         if backends:
             yield Problem(f"the results have nothing of model {model.name} on {', '.join(backends)}")
+
+
+def strange(selected: Suite, results: Results) -> Iterator[Problem]:
+    """What results tell of that is not of the suite, or was compiled otherwise than it says."""
+    known = {(model.id, backend) for model in selected.models for backend in model.backends}
+    others = sorted(_told(results) - known)
+    if others:
+        names = ", ".join(f"{model} on {backend}" for model, backend in others)
+        yield Problem(f"the results are not of this manifest and preset: they also have {names}")
+    flags = flag_digests(selected)
+    measured = results.environment.software.flags
+    differing = sorted(name for name in flags.keys() & measured.keys() if flags[name] != measured[name])
+    if differing:
+        yield Problem(f"the results are of other compile flags than the manifest has: {', '.join(differing)}")
+
+
+def _told(results: Results) -> set[tuple[str, str]]:
+    """The models and backends that results tell of."""
+    told = {(call.model, call.backend) for call in results.calls}
+    return told | {(each.model, each.backend) for each in results.not_run}

@@ -12,13 +12,14 @@ from dispatchgen.baseline.job import FAIL_ON, check
 from dispatchgen.comparison.conditions import Condition
 from dispatchgen.comparison.schema import Comparison
 from dispatchgen.comparison.text import counted
-from dispatchgen.errors import DispatchgenError, Problem
+from dispatchgen.errors import DispatchgenError, Place, Problem, ResultsError
 from dispatchgen.files import write_if_changed
 from dispatchgen.job import Options, run_job
 from dispatchgen.manifest.suite import Preset, Suite
 from dispatchgen.nightly import complete, locks
 from dispatchgen.nightly.outputs import Outputs
 from dispatchgen.observer import Observer
+from dispatchgen.results.journal import partial_of
 from dispatchgen.results.load import load, load_full
 from dispatchgen.results.merge import merge
 from dispatchgen.results.schema import Results
@@ -63,7 +64,10 @@ def measure(night: Night, options: Options, observer: Observer, renew: str | Non
       CheckFailed: a lock is stale. Nothing was built or measured.
       DispatchgenError: as `run_job`.
     """
-    night.outputs.prepare(resume=options.measuring.resume)
+    resume = options.measuring.resume and partial_of(night.outputs.results).exists()
+    if options.measuring.resume and not resume:
+        observer.say("note: no night was interrupted here: it is measured anew")
+    night.outputs.prepare(resume=resume)
     locks.check(night.whole, night.selected.models, renew)
     shard = options.measuring.shard
     options = replace(
@@ -72,6 +76,7 @@ def measure(night: Night, options: Options, observer: Observer, renew: str | Non
         run_settings={**night.preset.run, **(options.run_settings or {})},
         measuring=replace(
             options.measuring,
+            resume=resume,
             budget=options.measuring.budget or night.preset.budget,
             shard=None if shard is None or shard.count == 1 else shard,  # the only one is all of it
         ),
@@ -83,22 +88,27 @@ def take(night: Night, files: Sequence[Path]) -> list[Problem]:
     """Takes results that were measured elsewhere, as parts of one night.
 
     Returns:
-      A problem for each part that is missing, and for what the preset selects and none of them has.
+      A problem for each part that is missing, for what the preset selects and none of them has, and for what is not of
+      the manifest and the preset.
 
     Raises:
-      ResultsError: they cannot be read, or are not of one night.
+      ResultsError: they cannot be read, or are not of one night; or they would be written over one of them.
     """
+    own = night.outputs.results
+    if len(files) > 1 and any(file.resolve() == own.resolve() for file in files):
+        message = "the results are put together, and would be written over this one of them"
+        raise ResultsError(Problem(message, Place(str(own)), "--output with another folder"))
     night.outputs.forget()
     merged = merge([(str(file), load_full(file)) for file in files])
-    if [file.resolve() for file in files] != [night.outputs.results.resolve()]:
-        write_if_changed(night.outputs.results, text_of(merged.results))
-    return [*complete.missing(night.selected, merged)]
+    if [file.resolve() for file in files] != [own.resolve()]:
+        write_if_changed(own, text_of(merged.results))
+    return [*complete.missing(night.selected, merged), *complete.strange(night.selected, merged.results)]
 
 
 def judge(night: Night, save: str | None = None) -> Judged:
     """Compares the results with the baseline of the preset, and writes comparison and report. Raises DispatchgenError.
 
-    What one of several shards measured is not compared: it lacks rows of the baseline.
+    Where shards are missing, nothing is compared: rows of the baseline are in them.
 
     Args:
       save: The command that saves the baseline, for messages; None: that of the command line.
@@ -124,22 +134,30 @@ def _not_compared(preset: Preset, results: Results) -> str | None:
     """Why results are compared with nothing; None: they are to be compared."""
     if preset.baseline is None:
         return "there is no baseline to compare with"
-    shard = results.measuring.shard
-    if shard is not None and shard.count > 1:
-        return f"shard {shard.index}/{shard.count} alone is not compared"
-    return None
+    part = complete.without(results.measuring)
+    return None if part is None else f"{part} {'is' if part.endswith('alone') else 'are'} not compared"
 
 
 def _summary(night: Night, results: Results, comparison: Comparison | None) -> str:
     """What came out, in a line."""
-    measured = sum(call.coverage.measured for call in results.calls)
-    dispatches = sum(call.coverage.dispatches for call in results.calls)
-    parts = [f"{measured} of {dispatches} dispatches measured"]
+    parts = [_measured(results)]
     if comparison is not None:
         parts.append(f"against the baseline {night.preset.baseline}: {counted(comparison)}")
     elif why := _not_compared(night.preset, results):
         parts.append(why)
     return "; ".join([*parts, str(night.outputs.report)])
+
+
+def _measured(results: Results) -> str:
+    """How much was measured."""
+    measured = sum(call.coverage.measured for call in results.calls)
+    dispatches = sum(call.coverage.dispatches for call in results.calls)
+    whole = [call.whole_model for call in results.calls if call.function and not call.whole_model.left_out]
+    shard = results.measuring.shard
+    if shard is not None and not (whole or any(call.dispatches or call.initializers for call in results.calls)):
+        return f"nothing of this suite is in shard {shard.index}/{shard.count}"
+    told = f"{measured} of {dispatches} dispatches measured"
+    return f"{told}, {sum(each.timing is not None for each in whole)} of {len(whole)} whole models" if whole else told
 
 
 def _save(night: Night) -> str:

@@ -39,13 +39,18 @@ class Outputs:
         return self.folder / "report.html"
 
     @property
+    def summary(self) -> Path:
+        """The most important of the page, with the comparison, for the summary of a CI job."""
+        return self.folder / "report.md"
+
+    @property
     def comparison(self) -> Path:
         """The comparison with the baseline, as data. This and the next two are there only where there is one."""
         return self.folder / "comparison.json"
 
     @property
     def markdown(self) -> Path:
-        """The comparison, for a pull request or the summary of a CI job."""
+        """The comparison alone, for a pull request."""
         return self.folder / "comparison.md"
 
     @property
@@ -67,11 +72,12 @@ class Outputs:
 
     def forget(self) -> None:
         """Removes all but results. Raises OutputError."""
-        for path in (self.report, self.comparison, self.markdown, self.junit):
+        for path in (self.report, self.summary, self.comparison, self.markdown, self.junit):
             remove(path)
 
     def write(self, results: Results, comparison: Comparison | None, conditions: Sequence[Condition]) -> None:
         """Writes all but results. Raises OutputError."""
+        from dispatchgen.report.markdown import markdown as summary
         from dispatchgen.report.report import report
 
         if comparison is not None:
@@ -80,4 +86,5 @@ class Outputs:
             write_if_changed(self.comparison, encode.encode(comparison))
             write_if_changed(self.markdown, markdown.render(comparison))
             write_if_changed(self.junit, junit.render(comparison, conditions))
+        write_if_changed(self.summary, summary([results], comparison=comparison))
         write_if_changed(self.report, report([results], comparison=comparison))

@@ -115,16 +115,21 @@ def read_software(suite: Suite, programs: Measured) -> Software:
         dispatchgen=__version__,
         python=platform.python_version(),
         kernel=platform.release(),
-        flags={
-            f"{model.id}/{backend}": hashlib.sha256(
-                "\0".join(compile_flags(model, suite.backend(backend))).encode()
-            ).hexdigest()
-            for model in suite.models
-            for backend in model.backends
-        },
+        flags=flag_digests(suite),
         commit=revision.commit,
         dirty=revision.dirty,
     )
+
+
+def flag_digests(suite: Suite) -> dict[str, str]:
+    """`Software.flags` of what the suite compiles."""
+    return {
+        f"{model.id}/{backend}": hashlib.sha256(
+            "\0".join(compile_flags(model, suite.backend(backend))).encode()
+        ).hexdigest()
+        for model in suite.models
+        for backend in model.backends
+    }
 
 
 def differences(one: Machine, other: Machine) -> list[str]:
