@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -14,9 +15,16 @@ from dispatchgen.cli.options import manifest_option
 if TYPE_CHECKING:
     from dispatchgen.comparison.conditions import Condition
 
+_F = TypeVar("_F", bound=Callable[..., Any])
+
 _name = click.argument("name")
 _result = click.argument("result", type=click.Path(path_type=Path))
 _check_fail_on = partial(fail_on_option, default=("slower", "failed", "gone"))
+
+
+def _option(name: str, variable: str, **settings: Any) -> Callable[[_F], _F]:
+    """An option that a variable of the environment gives as well: the targets of builds take no arguments."""
+    return click.option(name, envvar=variable, show_envvar=True, **settings)
 
 
 @click.group("baseline")
@@ -32,7 +40,7 @@ def command() -> None:
 @_name
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RESULT...")
 @manifest_option
-@click.option("--force", is_flag=True, help="Replace the baseline that there is.")
+@_option("--force", "DISPATCHGEN_REPLACE_BASELINE", is_flag=True, help="Replace the baseline that there is.")
 def save_command(name: str, results: tuple[Path, ...], manifest: Path, force: bool) -> None:
     """Save results as the baseline NAME of their machine.
 
@@ -105,13 +113,19 @@ def check_command(
 @_name
 @_result
 @manifest_option
-@click.option(
+@_option(
     "--accept-slower",
+    "DISPATCHGEN_ACCEPT_SLOWER",
     multiple=True,
     metavar="PATTERN",
     help="Take slower times of benchmarks of this name or pattern; '*': of all. May be given more than once.",
 )
-@click.option("--remove-gone", is_flag=True, help="Remove benchmarks that the result does not have.")
+@_option(
+    "--remove-gone",
+    "DISPATCHGEN_REMOVE_GONE",
+    is_flag=True,
+    help="Remove benchmarks that the result does not have.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would change, and write nothing.")
 def update_command(
     name: str, result: Path, manifest: Path, accept_slower: tuple[str, ...], remove_gone: bool, dry_run: bool

@@ -116,7 +116,7 @@ iree_dispatch_baseline = rule(
     implementation = _baseline_impl,
     doc = """Compares what a preset's test measured last with its baseline, or keeps it in the source tree: `bazel run`.
 
-Without arguments it takes `results.json` of the outputs of the test, else the files that it is given.
+It takes the files that it is given, else `results.json` of the outputs of the test. Options of dispatchgen follow them.
 """,
     attrs = dict(
         _ATTRS,

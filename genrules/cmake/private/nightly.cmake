@@ -10,7 +10,8 @@
 #   iree-dispatch-benchmarks-preset-<preset>-nightly          builds it, and does all of that
 #   iree-dispatch-benchmarks-preset-<preset>-baseline-check   compares what was measured last with the baseline
 #   iree-dispatch-benchmarks-preset-<preset>-baseline-save    makes it the baseline, in the source tree
-#   iree-dispatch-benchmarks-preset-<preset>-baseline-update  takes into the baseline what is new or faster
+#   iree-dispatch-benchmarks-preset-<preset>-baseline-update  takes into the baseline what is new or faster, and by
+#                                                             DISPATCHGEN_ACCEPT_SLOWER of the environment what is slower
 # Tests, labelled `nightly=<preset>`:
 #   iree-dispatch-benchmarks/preset/<preset>/nightly    as the target, of what is built   test-type=nightly
 #   iree-dispatch-benchmarks/preset/<preset>/baseline   as `-baseline-check`              test-type=baseline
