@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -284,8 +285,13 @@ def test_a_damaged_journal_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ResultsError, match="has version 9"):
         load(partial_of(path))
     partial_of(path).write_bytes(b'{"journal":1}\n')
-    with pytest.raises(ResultsError, match="this is no journal of dispatchgen"), resumed(path, frame_of(tasks), tasks):
+    hint = r"this is no journal of dispatchgen(.|\n)*try: run without --resume"
+    with pytest.raises(ResultsError, match=hint), resumed(path, frame_of(tasks), tasks):
         pass
+    for times in (b"[]", b"[-1.0]", b"[1e308]"):
+        partial_of(path).write_bytes(b"".join([lines[0], re.sub(rb'"real":\[.*?\]', b'"real":' + times, lines[1])]))
+        with pytest.raises(ResultsError, match=r"the line is damaged: .*\.real"):
+            load(partial_of(path))
 
 
 def test_a_full_disk_leaves_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

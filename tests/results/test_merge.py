@@ -110,6 +110,10 @@ def test_what_is_merged_can_be_merged_further() -> None:
     assert both.missing == ()
     assert _without_times(both.results) == _without_times(WHOLE)
     assert both.results.measuring.merged == 5
+    assert both.results.measuring.runs == tuple(sorted(result.id for _, result in SHARDS[5]))
+    for again in (first, ("both.json", both.results)):
+        with pytest.raises(ResultsError, match=r"a run of it is also in both\.json|a run of it is also in 1\.json"):
+            merge([("both.json", both.results), again])
 
 
 def test_rounds_of_rows_that_were_measured_twice_are_put_together() -> None:
@@ -186,7 +190,7 @@ def test_what_does_not_belong_together_is_refused_with_all_reasons() -> None:
         "it was measured on another machine than 1.json",
         "it was measured with other software than 1.json",
         "IREE compiler version 3.14.0",
-        "the run is also in 1.json",
+        "a run of it is also in 1.json",
         "they are shards of different numbers: of 3 and 5",
     ):
         assert expected in text

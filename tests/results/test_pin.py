@@ -25,10 +25,15 @@ def test_what_is_no_list_of_processors_is_refused(text: str) -> None:
         parse(text)
 
 
-@pytest.mark.parametrize("text", ["99999", "0-99999"])
+@pytest.mark.parametrize("text", ["99999", "0-99999", "0-99999999999", "9" * 5000])
 def test_processors_that_are_not_there_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"there is no processor [0-9]+ that may be used; there are"):
         parse(text)
+
+
+def test_a_range_whose_last_comes_first_is_refused() -> None:
+    with pytest.raises(ValueError, match="'5-2' has no processors: the last comes before the first"):
+        parse("0,5-2")
 
 
 def test_devices_of_one_thread_are_kept_on_the_last_processor() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatchgen.cli.comparison_options import check_and_report, fail_on_option, file_options, floor_options
+from dispatchgen.cli.run_options import check_files
 
 if TYPE_CHECKING:
     from dispatchgen.comparison.conditions import Condition
@@ -44,13 +45,18 @@ def command(
     \b
       dispatchgen compare before.json after.json --fail-on slower:5% --markdown comment.md
     """
+    check_files([base, new], {"--json": json, "--markdown": markdown, "--junit": junit})
     from dispatchgen.comparison.compare import compare
+    from dispatchgen.comparison.conditions import floor_of
     from dispatchgen.comparison.options import Options
     from dispatchgen.results.load import load
 
     # There are no cycles to be found among the many numbers of results, and looking takes longer than all the rest.
     gc.disable()
     click.get_current_context().call_on_close(gc.enable)
-    options = Options(floor=floor, absolute_floor=absolute_floor, force=force)
-    comparison = compare(load(base), load(new), options)
+    options = Options(floor=floor_of(floor, conditions), absolute_floor=absolute_floor, force=force)
+    before, after = load(base), load(new)
+    if before.id == after.id:
+        raise click.UsageError("BASE and NEW are the same run: there is nothing to compare.")
+    comparison = compare(before, after, options)
     check_and_report(comparison, conditions, every=every, json=json, markdown=markdown, junit=junit)

@@ -14,6 +14,7 @@ from dispatchgen.cli.progress import ConsoleObserver
 from dispatchgen.cli.run_options import (
     build_dir_option,
     caches_option,
+    check_files,
     checked_settings,
     json_option,
     measuring_options,
@@ -135,6 +136,7 @@ def command(
         raise click.UsageError("--beside-json: there is nothing --beside.")
     if substitutions and any(model.sizes for model in selected.models):
         raise click.UsageError("--substitution: substitutes run at listed shapes only; give labels with --shape.")
+    check_files([whole.manifest], {"--json": json, "--beside-json": beside_json})
     to_stdout = str(json) == "-"
     options = Options(
         build_dir=build_dir,

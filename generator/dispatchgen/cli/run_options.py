@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -39,6 +39,29 @@ def result_file(ctx: click.Context, parameter: click.Parameter, file: Path | Non
     if not os.access(folder, os.W_OK):
         raise click.BadParameter(f"no permission to write in '{folder}'.")
     return file
+
+
+def check_files(inputs: Iterable[Path], outputs: Mapping[str, Path | None]) -> None:
+    """Raises UsageError where a file would be written over one that is read, or over another.
+
+    Args:
+      inputs: What is read.
+      outputs: What is to be written, by option; None and `-` are no files.
+    """
+    files = [(option, file) for option, file in outputs.items() if file is not None and str(file) != "-"]
+    for number, (option, file) in enumerate(files):
+        if any(_is_same(file, each) for each in inputs):
+            raise click.UsageError(f"{option}: '{file}' is read, and would be written over.")
+        for other, before in files[:number]:
+            if _is_same(file, before):
+                raise click.UsageError(f"{other} and {option} are one file, '{file}'.")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there
+        return one.resolve() == other.resolve()
 
 
 def json_option(command: _F) -> _F:

@@ -12,7 +12,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -167,7 +167,7 @@ def resumed(path: Path, frame: Results, tasks: Sequence[Task], builds: int = 1) 
     except OSError as error:
         raise _unwritable(partial, error) from error
     try:
-        kept = read(partial)
+        kept = _read_to_go_on(partial)
         found = list(_differences(kept, frame, [_known(task) for task in tasks], builds))
         if found:
             more = [f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
@@ -212,6 +212,13 @@ def read(path: Path) -> Kept:
         except msgspec.MsgspecError as error:
             raise ResultsError(Problem(f"the line is damaged: {error}", Place(str(path), number))) from None
     return Kept(frame, header.tasks, header.builds, tuple(records), length)
+
+
+def _read_to_go_on(path: Path) -> Kept:
+    try:
+        return read(path)
+    except ResultsError as error:
+        raise ResultsError(*(replace(each, hint="run without --resume") for each in error.problems)) from None
 
 
 def _header(line: bytes, place: Place) -> tuple[_Header, Results]:

@@ -6,30 +6,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
+from msgspec import Meta
+
+#: What can be measured or counted: what is beyond these bounds, no run wrote. They are checked while files are parsed.
+Seconds = Annotated[float, Meta(ge=0, le=1e9)]  #: Of one run. 0: the clock is too coarse.
+Number = Annotated[float, Meta(ge=0, le=1e30)]  #: A sum, a ratio, or the end of an interval.
+Noise = Annotated[float, Meta(ge=0, le=100)]  #: Standard deviation of the logarithm of a time.
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class Timing(msgspec.Struct, frozen=True, gc=False):
     """`schema.Timing`."""
 
-    seconds: float
-    cpu_seconds: float
-    low: float | None = None
-    high: float | None = None
-    noise: float | None = None
-    rounds: tuple[int, ...] = ()
-    fastest: tuple[float, ...] = ()
+    seconds: Seconds
+    cpu_seconds: Seconds
+    low: Number | None = None
+    high: Number | None = None
+    noise: Noise | None = None
+    rounds: tuple[Count, ...] = ()
+    fastest: tuple[Seconds, ...] = ()
 
 
 class Compiled(msgspec.Struct, frozen=True, gc=False):
     """`schema.Compiled`."""
 
-    size: int
+    size: Count
     sha256: str
-    seconds: float | None = None
-    peak_bytes: int | None = None
+    seconds: Seconds | None = None
+    peak_bytes: Count | None = None
 
 
 class Dispatch(msgspec.Struct, frozen=True, gc=False):
@@ -41,18 +48,18 @@ class Dispatch(msgspec.Struct, frozen=True, gc=False):
     executable: str
     export: str
     content: str
-    workload: tuple[int, ...]
+    workload: tuple[Count, ...]
     constants: tuple[tuple[str, int], ...]
-    bindings: tuple[int, ...]
-    count: int | None
+    bindings: tuple[Count, ...]
+    count: Count | None
     data: tuple[str, ...] = ()
     timing: Timing | None = None
     cold: Timing | None = None
     cold_failure: str | None = None
-    total_seconds: float | None = None
-    share: float | None = None
+    total_seconds: Number | None = None
+    share: Number | None = None
     failure: str | None = None
-    overhead_seconds: float | None = None
+    overhead_seconds: Number | None = None
     compiled: Compiled | None = None
 
 
@@ -73,12 +80,12 @@ class Substituted(msgspec.Struct, frozen=True):
     operation: str
     kind: str
     file: str
-    count: int | None
+    count: Count | None
     sha256: str | None = None
     same: str | None = None
     original: Timing | None = None
     timing: Timing | None = None
-    ratio: float | None = None
+    ratio: Number | None = None
     cold: Timing | None = None
     cold_failure: str | None = None
     failure: str | None = None
@@ -94,7 +101,7 @@ class Substitution(msgspec.Struct, frozen=True):
     dispatches: tuple[Substituted, ...]
     whole_model: WholeModel
     same: bool
-    ratio: float | None = None
+    ratio: Number | None = None
 
 
 class Skipped(msgspec.Struct, frozen=True):
@@ -109,11 +116,11 @@ class Skipped(msgspec.Struct, frozen=True):
 class Coverage(msgspec.Struct, frozen=True):
     """`schema.Coverage`."""
 
-    dispatches: int
-    measured: int
-    skipped: int
-    failed: int
-    left_out: int = 0
+    dispatches: Count
+    measured: Count
+    skipped: Count
+    failed: Count
+    left_out: Count = 0
 
 
 class Device(msgspec.Struct, frozen=True):
@@ -133,7 +140,7 @@ class Call(msgspec.Struct, frozen=True):
     call: str
     function: str
     shape: str
-    symbols: dict[str, int]
+    symbols: dict[str, Count]
     settings: dict[str, object]
     dispatches: tuple[Dispatch, ...]
     initializers: tuple[Dispatch, ...]
@@ -141,9 +148,9 @@ class Call(msgspec.Struct, frozen=True):
     uncounted: tuple[Skipped, ...]
     whole_model: WholeModel
     coverage: Coverage
-    overrides: dict[str, int] = {}
-    sum_seconds: float | None = None
-    sum_by_model: float | None = None
+    overrides: dict[str, Count] = {}
+    sum_seconds: Number | None = None
+    sum_by_model: Number | None = None
     substitutions: tuple[Substitution, ...] = ()
     #: Of a baseline: whether its rows are of one run. Of several, they may hold what another version of them replaced.
     whole: bool = True

@@ -5,7 +5,6 @@ Of each row the frame is taken, and what was measured is filled in again: shares
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dispatchgen.errors import Place, Problem, ResultsError
+from dispatchgen.results.damage import time_of
 from dispatchgen.results.environment import differences, software_differences
 from dispatchgen.results.environment_schema import Environment, Software
 from dispatchgen.results.fill import fill
@@ -85,10 +85,11 @@ def _problems(files: Sequence[tuple[str, Results]], *, force: bool) -> Iterator[
     first_name, first = files[0]
     for name, result in files:
         place = Place(name)
-        if result.id in seen:
-            yield Problem(f"the run is also in {seen[result.id]}", place, "give each result once")
+        again = next((seen[run] for run in _runs(result) if run in seen), None)
+        if again is not None:
+            yield Problem(f"a run of it is also in {again}", place, "give each run once")
             continue
-        seen[result.id] = name
+        seen |= dict.fromkeys(_runs(result), name)
         machine = differences(first.environment.machine, result.environment.machine)
         if machine and not force:
             message = f"it was measured on another machine than {first_name}" + "".join(
@@ -111,6 +112,11 @@ def _like(first: Results, software: Software) -> Software:
     """The software, with what may differ as it is in `first`."""
     same = first.environment.software
     return software.model_copy(update={"kernel": same.kernel, "python": same.python, "dirty": same.dirty})
+
+
+def _runs(result: Results) -> tuple[str, ...]:
+    """Ids of the runs that the result is made of."""
+    return result.measuring.runs or (result.id,)
 
 
 def _shards(result: Results) -> tuple[Shard, ...]:
@@ -141,6 +147,7 @@ def _measuring(results: Sequence[Results], rounds: int) -> Measuring:
         spent_seconds=sum(each.spent_seconds for each in every),
         rounds=rounds,
         merged=sum(each.merged for each in every),
+        runs=tuple(sorted({run for result in results for run in _runs(result)})),
         shards=tuple(shards[key] for key in sorted(shards)),
     )
 
@@ -180,4 +187,4 @@ def _last(times: Sequence[str | None]) -> str | None:
 
 
 def _seconds(start: str, end: str) -> float:
-    return (datetime.datetime.fromisoformat(end) - datetime.datetime.fromisoformat(start)).total_seconds()
+    return (time_of(end) - time_of(start)).total_seconds()

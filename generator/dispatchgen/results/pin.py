@@ -10,6 +10,8 @@ from typing import Literal
 
 #: Drivers whose kernels run in the calling thread.
 _ONE_THREAD = ("local-sync",)
+#: More digits than numbers of processors have.
+_DIGITS = 10
 
 #: `auto`: benchmarks of devices with one thread on one processor, all others anywhere; `none`; or these processors.
 Pin = Literal["auto", "none"] | frozenset[int]
@@ -20,16 +22,27 @@ def parse(text: str) -> Pin:
     if text in ("auto", "none"):
         return "auto" if text == "auto" else "none"
     found: set[int] = set()
+    usable = allowed()
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
         if not (first.isdecimal() and (last.isdecimal() or not dash)):
             raise ValueError(f"'{text}' is none of `auto`, `none` and numbers of processors: 0,1 or 0-3")
-        found.update(range(int(first), int(last or first) + 1))
-    missing = sorted(found - allowed()) if can_pin() else []
-    if missing:
-        have = ", ".join(map(str, sorted(allowed())))
-        raise ValueError(f"there is no processor {missing[0]} that may be used; there are {have}")
+        begin, end = _number(first), _number(last or first)
+        if end < begin:
+            raise ValueError(f"'{part.strip()}' has no processors: the last comes before the first")
+        if can_pin():
+            # The range may be of any length; what is missing of it comes early.
+            missing = next((each for each in range(begin, end + 1) if each not in usable), None)
+            if missing is not None:
+                have = ", ".join(map(str, sorted(usable)))
+                raise ValueError(f"there is no processor {missing} that may be used; there are {have}")
+            found.update(range(begin, end + 1))
     return frozenset(found)
+
+
+def _number(digits: str) -> int:
+    """The number of a processor. Of more digits than Python reads the first are enough: there is none such."""
+    return int(digits.lstrip("0")[:_DIGITS] or 0)
 
 
 def can_pin() -> bool:

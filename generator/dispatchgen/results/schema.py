@@ -74,7 +74,7 @@ class DeviceUsed(Data):
 
     id: str = Field(description="Key of the device in the manifest.")
     uri: str = Field(description="Value of `--device=`.")
-    run_flags: tuple[str, ...]
+    run_flags: tuple[str, ...] = Field(description="Further flags of the programs that run on it.")
 
 
 class Compiled(Data):
@@ -137,15 +137,15 @@ class SkippedDispatch(Data):
 
     executable: str = Field(description="IREE's symbol of the executable.")
     export: str = Field(description="IREE's symbol of the export.")
-    operation: str
-    reason: str
+    operation: str = Field(description="Operation and types.")
+    reason: str = Field(description="Why, for people.")
 
 
 class WholeModel(Data):
     """The model itself, called with `inputs` of the call (zeros where they give no data)."""
 
-    timing: Timing | None
-    failure: str | None = None
+    timing: Timing | None = Field(description="Null where it was not measured.")
+    failure: str | None = Field(default=None, description="Why it was not measured.")
     compiled: Compiled | None = Field(default=None, description="Null: there is no module.")
     left_out: bool = Field(default=False, description="Whether it was not asked for, or another shard measures it.")
 
@@ -235,10 +235,10 @@ class OmittedSizes(Data):
 class Coverage(Data):
     """How many of the dispatches that a call runs were measured."""
 
-    dispatches: int
-    measured: int
-    skipped: int
-    failed: int
+    dispatches: int = Field(description="That the call runs.")
+    measured: int = Field(description="That have a time.")
+    skipped: int = Field(description="That have no benchmark.")
+    failed: int = Field(description="That could not be measured.")
     left_out: int = Field(default=0, description="Not asked for.")
 
 
@@ -343,7 +343,7 @@ class Shard(Data):
     """A part of a suite."""
 
     index: int = Field(description="From 1.")
-    count: int
+    count: int = Field(description="How many parts there are.")
 
 
 class Measuring(Data):
@@ -354,6 +354,7 @@ class Measuring(Data):
     rounds: int = Field(default=0, description="Rounds that were begun.")
     shard: Shard | None = Field(default=None, description="The part that was measured. Null: all.")
     merged: int = Field(default=1, description="Of how many result files this is made.")
+    runs: tuple[str, ...] = Field(default=(), description="Ids of the runs that were merged; empty: this is one.")
     shards: tuple[Shard, ...] = Field(default=(), description="Those that were merged; empty: there were none.")
 
 
@@ -367,8 +368,8 @@ class Results(Data):
     )
     started: str = Field(description="When the first benchmark started, ISO 8601, UTC.")
     finished: str | None = Field(description="When the last ended. Null: the run was interrupted.")
-    environment: Environment
-    measuring: Measuring = Field(default=Measuring())
+    environment: Environment = Field(description="Where and with what it was measured.")
+    measuring: Measuring = Field(default=Measuring(), description="How the run went.")
     buffers: str = Field(default="zeros", description="What buffers held where `data` of a dispatch is empty.")
     calls: tuple[CallResult, ...] = Field(description="What was run.")
     not_run: tuple[NotRun, ...] = Field(default=(), description="What was not run at all.")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from msgspec import Meta
 
 from dispatchgen.results.environment_schema import Host
+from dispatchgen.results.lean import Seconds
 from dispatchgen.results.schema import Settings
 
 
@@ -26,8 +29,8 @@ class Target(NamedTuple):
 class Sample:
     """What one process measured of one benchmark; times of one run, in seconds, by repetition."""
 
-    real: tuple[float, ...]
-    cpu: tuple[float, ...]
+    real: Annotated[tuple[Seconds, ...], Meta(min_length=1)]
+    cpu: Annotated[tuple[Seconds, ...], Meta(min_length=1)]
     iterations: int  #: Calls that were timed in each repetition.
 
 
