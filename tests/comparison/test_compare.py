@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 
@@ -13,10 +14,11 @@ from hypothesis import strategies as st
 import lean_results
 import made_up_results
 from dispatchgen.comparison.compare import compare
+from dispatchgen.comparison.conditions import failures, floor_of, parse
 from dispatchgen.comparison.options import Options
 from dispatchgen.comparison.schema import Comparison, Row
 from dispatchgen.errors import ComparisonError
-from dispatchgen.results.lean import Key
+from dispatchgen.results.lean import Key, Results
 
 _SWAPPED = {"faster": "slower", "slower": "faster", "gone": "new", "new": "gone"}
 
@@ -152,6 +154,137 @@ def test_times_of_zero_are_not_compared() -> None:
     row = compare(base, lean_results.of_rounds({"kernel": [1e-9] * 5}, id="b")).rows[0]
     assert (row.verdict, row.ratio, row.p) == ("noisy", None, None)
     assert "coarse" in (row.reason or "")
+
+
+def _moved(slower: int, number: int, *, code: bool = False, factor: float = 1.3) -> Comparison:
+    names = [f"kernel_{index}" for index in range(number)]
+    base, new = (
+        {
+            name: made_up_results.rounds_of(1e-3 * (by if index < slower else 1), noise=0.003, seed=(run, index))
+            for index, name in enumerate(names)
+        }
+        for run, by in (("a", 1.0), ("b", factor))
+    )
+    return _compared(base, new, dict.fromkeys(names, "same") if code else {}, at_once=False)
+
+
+@pytest.mark.parametrize(("slower", "code"), [(11, False), (12, False), (20, False), (20, True)])
+def test_what_is_slower_together_fails_a_check(slower: int, code: bool) -> None:
+    comparison = _moved(slower, 20, code=code)
+    assert comparison.counts["slower"] == 0
+    assert comparison.criteria.together == pytest.approx(1.3, abs=0.01)
+    assert comparison.counts["same"] == 20 - slower
+    for condition, fails in (("slower", True), ("slower:25%", True), ("geomean:3%", True), ("slower:40%", False)):
+        found = [each.message for each in failures(comparison, [parse(condition)])]
+        assert [" together" in message for message in found] == [True] * fails
+    assert not list(failures(comparison, [parse("failed")]))
+    # By little, a machine is slower from day to day; and faster is no failure.
+    for factor in (1.04, 0.7):
+        assert not list(failures(_moved(slower, 20, code=code, factor=factor), [parse("slower")]))
+
+
+def test_up_to_half_of_the_benchmarks_that_are_slower_are_found() -> None:
+    comparison = _moved(8, 20)
+    assert (comparison.counts["slower"], comparison.counts["same"]) == (8, 12)
+
+
+def test_what_runs_of_few_benchmarks_differ_by_is_no_change() -> None:
+    assert _moved(1, 4, factor=1.05).counts["slower"] == 0
+    assert _moved(1, 4, factor=1.1).counts["slower"] == 1
+
+
+def test_what_a_baseline_knows_nothing_of_is_like_what_differs_most() -> None:
+    base, new = _steady(1, "a", 5), _steady(1, "b", 5)
+    where = ("model", "cpu", "local", "static", "dispatch")
+    known = {Key(*where, f"kernel_{index}", "", "warm"): 0.01 * index for index in range(1, 5)}
+    comparison = _compared(base, new, {}, at_once=False, options=Options(noise=known))
+    first, second, *_ = (row.threshold or 0.0 for row in comparison.rows)
+    assert comparison.criteria.between_from == "repeated" and comparison.notes == ()
+    assert first == pytest.approx(0.173, abs=0.01)  # e ^ (3 x 0.0385 x the root of 2) - 1
+    assert second == pytest.approx(0.043, abs=0.001)
+
+
+@pytest.mark.parametrize(("rounds", "base_rounds"), [(1, 10), (2, 10), (2, 2)])
+def test_what_cannot_be_judged_is_no_success(rounds: int, base_rounds: int) -> None:
+    base = {f"kernel_{index}": [1e-3] * base_rounds for index in range(12)}
+    new = {f"kernel_{index}": [1e-2] * rounds for index in range(12)}
+    [problem] = failures(_compared(base, new, {}, at_once=False), [])
+    assert problem.message.startswith("nothing could be judged") and "and 2 more" in problem.message
+    # Of some: where BASE has what is needed.
+    comparison = _compared(base | {"whole": [1e-3] * 3}, new | {"whole": [1e-3] * 3}, {}, at_once=False)
+    assert not list(failures(comparison, [parse("failed")]))
+    found = [each.message for each in failures(comparison, [parse("slower")])]
+    assert ["12 benchmarks were measured in too few rounds" in each for each in found] == [True] * (base_rounds > 2)
+
+
+def test_a_limit_below_the_floor_lowers_it() -> None:
+    base, new = _steady(1, "a"), _steady(1.015, "b")
+    for options in (Options(limits=lambda _: 0.01), Options(floor=floor_of(0.02, [parse("slower:1%")]))):
+        comparison = _compared(base, new, {}, at_once=True, options=options)
+        assert comparison.rows[0].verdict == "slower"
+        assert len(list(failures(comparison, [parse("slower:1%")]))) == 1
+    assert _compared(base, new, {}, at_once=True).rows[0].verdict == "same"
+    assert floor_of(0.02, [parse("slower"), parse("slower:5%"), parse("geomean:1%")]) == 0.02
+
+
+def test_sums_are_of_what_is_known_in_both() -> None:
+    """A count that is known in one result only, and rows of a baseline that are of several runs."""
+
+    def results(run: str, counts: Mapping[str, int | None], *, whole: bool = True) -> Results:
+        rows = [
+            made_up_results.dispatch(name, made_up_results.rounds_of(1e-3, seed=(run, name))).model_copy(
+                update={"count": count}
+            )
+            for name, count in counts.items()
+        ]
+        found = lean_results.read(made_up_results.results([made_up_results.call(rows)], id=run))
+        call = msgspec.structs.replace(found.calls[0], whole=whole)
+        return msgspec.structs.replace(found, calls=(call,))
+
+    both = results("a", {"x": 2, "y": 3})
+    lacking = results("b", {"x": 2, "y": None})
+    for base, new in ((both, lacking), (lacking, both)):
+        [effect] = compare(base, new).calls
+        assert effect.ratio == pytest.approx(1, abs=0.01)
+        assert (effect.dispatches, effect.left_out) == (1, 1)
+    fused = {"xy": 1}
+    [effect] = compare(results("a", {"x": 2, "y": 3} | fused, whole=False), results("b", fused)).calls
+    assert effect.ratio == pytest.approx(1, abs=0.01)
+    assert (effect.dispatches, effect.left_out) == (1, 2)
+
+
+def test_intervals_of_sums_and_means_hold_what_runs_differ_by() -> None:
+    missed = 0
+    for seed in range(30):
+        chance = random.Random(seed)
+        base, new = (
+            {
+                f"kernel_{index}": made_up_results.rounds_of(1e-3 * by, noise=0.003, seed=(run, seed, index))
+                for index in range(12)
+            }
+            for run, by in (("a", 1.0), ("b", math.exp(chance.gauss(0, 0.014))))
+        )
+        comparison = _compared(base, new, {}, at_once=False)
+        mean = comparison.geometric_mean
+        for each in (mean, *comparison.calls):
+            assert each is not None and each.low is not None and each.high is not None
+            missed += not each.low <= 1 <= each.high
+        assert not any("geometric mean" in each.message for each in failures(comparison, [parse("geomean:0.5%")]))
+    assert missed <= 3
+
+
+def test_the_mean_is_of_dispatches_that_count() -> None:
+    base, new = _steady(1, "a"), _steady(10, "b")
+    codes = dict.fromkeys(base, "same")
+    ignored = Options(limits=lambda key: math.inf if key.benchmark == "kernel_0" else None)
+    mean = _compared(base, new, codes, at_once=True, options=ignored).geometric_mean
+    assert mean is not None and mean.dispatches == 11
+    assert mean.ratio == pytest.approx(1, abs=0.01)
+    first = lean_results.of_rounds(base, id="a", session="together")
+    call = first.calls[0]
+    only = msgspec.structs.replace(call, dispatches=(), initializers=call.dispatches)
+    initializers = msgspec.structs.replace(first, calls=(only,))
+    assert compare(initializers, initializers).geometric_mean is None
 
 
 def test_limits_are_kept_with_the_rows() -> None:

@@ -32,7 +32,7 @@ _HOSTILE = 'a|b`c``<b>&"x"</b> @team #1 *x* _y_ ]]> \\| end\\'
 def _row(name: str, verdict: Verdict, *, ratio: float | None = 1.1, model: str = "model", **more: object) -> Row:
     new = 1e-3 * ratio if ratio else None
     key = (model, "cpu", "local", "static", "dispatch", name, "", "warm")
-    row = Row(*key, verdict=verdict, base=1e-3, new=new, ratio=ratio)
+    row = Row(*key, verdict=verdict, base=1e-3, new=new, ratio=ratio, p=0.01, base_rounds=10, new_rounds=10)
     return msgspec.structs.replace(row, **more)
 
 

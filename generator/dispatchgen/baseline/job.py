@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dispatchgen.baseline.as_results import as_results, noise_of
 from dispatchgen.baseline.find import find_baseline, path_for
+from dispatchgen.baseline.given import lacking, unlike
 from dispatchgen.baseline.make import Given, make
 from dispatchgen.baseline.schema import Baseline
 from dispatchgen.baseline.store import write_baseline
 from dispatchgen.baseline.thresholds import check_patterns, check_thresholds, limits
 from dispatchgen.baseline.update import Change, Policy, updated
 from dispatchgen.comparison.compare import compare
-from dispatchgen.comparison.conditions import Condition, failures
+from dispatchgen.comparison.conditions import Condition, failures, floor_of
 from dispatchgen.comparison.options import Options
 from dispatchgen.comparison.schema import Comparison
-from dispatchgen.errors import BaselineError, Place, Problem
+from dispatchgen.errors import BaselineError, ComparisonError, Place, Problem
 from dispatchgen.manifest.names import show
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.results import lean
@@ -35,6 +36,7 @@ class Saved:
     path: Path
     baseline: Baseline
     left_out: Mapping[Key, str]  #: Why rows of the results are not in it.
+    notes: tuple[str, ...] = ()  #: What is odd about the results.
 
 
 @dataclass(frozen=True)
@@ -63,16 +65,24 @@ class Update:
 def save(suite: Suite, name: str, given: Sequence[Given], *, force: bool = False) -> Saved:
     """Writes the baseline of that name for the machine of the results, one or more of the same code.
 
-    Raises BaselineError: there is one already (unless `force`), or the results cannot be one.
+    Args:
+      force: Whether one that is there is replaced, and results that differ in more than noise are taken.
+
+    Raises BaselineError: there is one already, or the results differ (unless `force`), or they cannot be one.
     """
     made = make(given)
+    differing = tuple(unlike(given))
+    if differing and not force:
+        raise BaselineError(*differing)
     path = path_for(suite.root, name, given[0][1])
     if path.exists() and not force:
         message = f"there is a baseline {show(name)} for this machine already"
         hint = f"`dispatchgen baseline update {name} RESULT` shows what changes, --force replaces it"
         raise BaselineError(Problem(message, Place(str(path)), hint))
     write_baseline(path, made.baseline)
-    return Saved(path, made.baseline, made.left_out)
+    notes = [f"{each.place.file}: {each.message}" for each in differing if each.place]
+    notes += [f"{file}: {why}" for file, result in given if (why := lacking(result))]
+    return Saved(path, made.baseline, made.left_out, tuple(notes))
 
 
 def check(suite: Suite, name: str, results: lean.Results, fail_on: Sequence[Condition] = FAIL_ON) -> Checked:
@@ -87,15 +97,19 @@ def check(suite: Suite, name: str, results: lean.Results, fail_on: Sequence[Cond
       ManifestError: a threshold fits no benchmark.
     """
     found = find_baseline(suite.root, name, results)
-    comparison = compare_with(suite, found.baseline, results)
+    comparison = compare_with(suite, found.baseline, results, fail_on)
     return Checked(found.path, comparison, tuple(failures(comparison, fail_on)))
 
 
 def propose_update(suite: Suite, name: str, results: lean.Results, policy: Policy = _DEFAULT) -> Update:
     """What the baseline of that name for the machine of the results becomes of them. Writes nothing.
 
-    Raises as `check` does, and BaselineError for patterns of `policy` that fit no benchmark.
+    Raises as `check` does, and BaselineError for patterns of `policy` that fit no benchmark, and where it removes what
+    is gone and the results do not tell that.
     """
+    if policy.remove_gone and (why := lacking(results)):
+        hint = "without --remove-gone, or the results of all of the suite"
+        raise BaselineError(Problem(f"what is gone cannot be told: {why}", hint=hint))
     found = find_baseline(suite.root, name, results)
     comparison = compare_with(suite, found.baseline, results)
     check_patterns("--accept-slower", policy.accept_slower, [row.key for row in comparison.rows])
@@ -110,8 +124,21 @@ def update(suite: Suite, name: str, results: lean.Results, policy: Policy = _DEF
     return proposed
 
 
-def compare_with(suite: Suite, baseline: Baseline, results: lean.Results) -> Comparison:
-    """Compares results with a baseline. Raises ManifestError where a threshold fits no benchmark."""
+def compare_with(
+    suite: Suite, baseline: Baseline, results: lean.Results, fail_on: Sequence[Condition] = ()
+) -> Comparison:
+    """Compares results with a baseline. Raises ManifestError where a threshold fits no benchmark.
+
+    Raises BaselineError where the machine is not as it was.
+
+    Args:
+      fail_on: What will be checked: a limit below the floor lowers it.
+    """
     check_thresholds(suite, [*(row.key for row in baseline.rows), *(row.key for row in lean.rows(results))])
-    options = Options(noise=noise_of(baseline), limits=limits(suite.thresholds))
-    return compare(as_results(baseline), results, options)
+    floor = floor_of(Options.floor, fail_on)
+    options = Options(floor=floor, noise=noise_of(baseline), limits=limits(suite.thresholds))
+    try:
+        return compare(as_results(baseline), results, options)
+    except ComparisonError as error:
+        hint = "`dispatchgen baseline save --force` replaces it by one of the machine as it is"
+        raise BaselineError(*(replace(each, hint=each.hint and hint) for each in error.problems)) from None

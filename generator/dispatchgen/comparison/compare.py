@@ -45,8 +45,8 @@ def compare(base: Results, new: Results, options: Options = _DEFAULT) -> Compari
         ),
         notes=tuple(_notes(base, new, judged, forced=bool(machine))),
         counts={verdict: counts[verdict] for verdict in VERDICTS},
-        geometric_mean=geometric_mean(judged.rows),
-        calls=call_effects(judged.rows, pairs),
+        geometric_mean=geometric_mean(judged.rows, judged.between),
+        calls=call_effects(judged.rows, pairs, judged.between),
         rows=judged.rows,
     )
 
@@ -58,17 +58,17 @@ def _notes(base: Results, new: Results, judged: Judged, *, forced: bool) -> Iter
     for name, results in (("BASE", base), ("NEW", new)):
         if results.finished is None:
             yield f"the run of {name} was interrupted: not all of it was measured"
-    source = judged.criteria.between_from
-    moved = format_change(judged.together)
-    if abs(judged.together - 1) > judged.criteria.floor and source == "all":
+    source, together = judged.criteria.between_from, judged.criteria.together
+    moved = format_change(together)
+    if abs(together - 1) > judged.criteria.floor and source == "all":
         yield (
             f"all benchmarks moved together, by {moved} at the median: machine and compiler cannot be told apart; "
             "measure both at once: dispatchgen run --beside"
         )
-    if abs(judged.together - 1) > judged.criteria.floor and source == "same-code":
+    if abs(together - 1) > judged.criteria.floor and source == "same-code":
         yield f"benchmarks whose code is the same moved by {moved} at the median: the machine or the runtime differs"
     if source == "rounds" and any(row.p is not None for row in judged.rows):
         yield (
             "what the same code differs by between the runs is not known, of so few benchmarks: it is taken to be what "
-            "rounds differ by; measure both at once: dispatchgen run --beside"
+            "rounds differ by, at least 2 %; measure both at once: dispatchgen run --beside"
         )

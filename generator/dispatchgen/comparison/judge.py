@@ -13,13 +13,11 @@ import numpy.typing as npt
 from dispatchgen.comparison.match import Pair
 from dispatchgen.comparison.options import Options
 from dispatchgen.comparison.presence import Missing, present
-from dispatchgen.comparison.schema import Between, Criteria, Row, Verdict
-from dispatchgen.comparison.statistics import Differences, Floats, adjusted, differences, scale_around_zero
-from dispatchgen.results.estimate import FEWEST
+from dispatchgen.comparison.reach import Reach, reach_of
+from dispatchgen.comparison.schema import Criteria, Row, Verdict
+from dispatchgen.comparison.statistics import Differences, Floats, adjusted, differences, normal_quantile
+from dispatchgen.results.estimate import CONFIDENCE, FEWEST
 from dispatchgen.results.lean import Timing
-
-#: Fewest rows of the same code, or rows at all, that what runs differ by is estimated from.
-FEWEST_ROWS = 10
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,8 @@ class Judged:
 
     rows: tuple[Row, ...]
     criteria: Criteria
-    together: float  #: By what the rows that runs are compared by moved together, as a ratio.
+    #: By row: by how much the runs may differ anyway, as half of a 95 % interval of the logarithm.
+    between: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -51,21 +50,41 @@ def judge(pairs: Sequence[Pair], missing: Missing, options: Options, *, paired: 
     """
     rows = [present(pair, missing, options) for pair in pairs]
     tested = _test(pairs, rows, options, paired=paired)
-    between, criteria, together = _between(rows, tested, options, paired=paired)
-    threshold = np.maximum(tested.floor, criteria.beyond * between)
-    numbers = np.array(
-        [tested.logs.mean, tested.logs.low, tested.logs.high, tested.p, tested.floor, threshold]
-    ).T.tolist()
+    reach = reach_of([rows[index] for index in tested.indices], tested.logs, tested.same_code, options, paired=paired)
+    threshold = np.maximum(tested.floor, reach.at(reach.beyond))
+    logs = tested.logs
+    numbers = np.array([logs.mean, logs.low, logs.high, tested.p, tested.floor, threshold]).T.tolist()
     for index, found in zip(tested.indices, numbers, strict=True):
         rows[index] = _told(rows[index], *found, options=options)
-    return Judged(tuple(rows), criteria, together)
+    return Judged(tuple(rows), _criteria(reach, options), _between(reach, tested.indices, len(rows)))
+
+
+def _criteria(reach: Reach, options: Options) -> Criteria:
+    return Criteria(
+        options.floor,
+        options.absolute_floor,
+        options.alpha,
+        reach.scale,
+        reach.source,
+        reach.beyond,
+        math.exp(reach.together),
+    )
+
+
+def _between(reach: Reach, indices: Sequence[int], rows: int) -> tuple[float, ...]:
+    """What rows may differ by anyway; what was not tested is like the others."""
+    halves = reach.at(normal_quantile(CONFIDENCE))
+    found = [float(np.median(halves)) if halves.size else 0.0] * rows
+    for index, half in zip(indices, halves.tolist(), strict=True):
+        found[index] = half
+    return tuple(found)
 
 
 def _test(pairs: Sequence[Pair], rows: Sequence[Row], options: Options, *, paired: bool) -> _Tested:
     indices: list[int] = []
     olds: list[Sequence[float]] = []
     news: list[Sequence[float]] = []
-    shortest: list[float] = []
+    floors: list[float] = []
     same: list[bool] = []
     for index, ((base, new), row) in enumerate(zip(pairs, rows, strict=True)):
         if base is None or new is None or base.timing is None or new.timing is None:
@@ -76,11 +95,16 @@ def _test(pairs: Sequence[Pair], rows: Sequence[Row], options: Options, *, paire
             indices.append(index)
             olds.append(old_rounds)
             news.append(new_rounds)
-            shortest.append(min(base.timing.seconds, new.timing.seconds))
+            shortest = min(base.timing.seconds, new.timing.seconds)
+            floors.append(max(_relative_floor(row, options), options.absolute_floor / shortest))
             same.append(bool(row.same_code))
     logs = differences(olds, news, paired=paired)
-    floor = np.log1p(np.maximum(options.floor, options.absolute_floor / np.array(shortest)))
-    return _Tested(indices, logs, adjusted(logs.p), floor, np.array(same, dtype=np.bool_))
+    return _Tested(indices, logs, adjusted(logs.p), np.log1p(floors), np.array(same, dtype=np.bool_))
+
+
+def _relative_floor(row: Row, options: Options) -> float:
+    """The smallest relative difference that counts: what a benchmark's own limit is about is no less."""
+    return options.floor if row.limit is None else min(options.floor, row.limit)
 
 
 def _rounds(base: Timing, new: Timing, *, paired: bool) -> tuple[Sequence[float], Sequence[float]]:
@@ -90,35 +114,6 @@ def _rounds(base: Timing, new: Timing, *, paired: bool) -> tuple[Sequence[float]
     old = dict(zip(base.rounds, base.fastest, strict=True))
     both = [(old[number], time) for number, time in zip(new.rounds, new.fastest, strict=True) if number in old]
     return [each for each, _ in both], [each for _, each in both]
-
-
-def _between(rows: Sequence[Row], tested: _Tested, options: Options, *, paired: bool) -> tuple[Floats, Criteria, float]:
-    """By what the same code differs between the runs, by pair: standard deviation of the logarithm."""
-    logs = tested.logs.mean
-    same = logs[tested.same_code]
-    scale: float | None = None
-    source: Between = "rounds"
-    between = tested.logs.spread.copy()
-    moved = logs[:0]
-    if paired:
-        source, between = "at-once", np.zeros(len(logs))
-    elif len(same) >= FEWEST_ROWS:
-        source, moved = "same-code", same
-    elif len(logs) >= FEWEST_ROWS:
-        source, moved = "all", logs
-    if len(moved):
-        scale = scale_around_zero(moved)
-        between = np.full(len(logs), scale)
-    known = 0
-    for place, index in enumerate(tested.indices if options.noise else ()):
-        noise = options.noise.get(rows[index].key)
-        if noise is not None:
-            between[place] = noise * math.sqrt(2)  # of two runs, each with that deviation
-            known += 1
-    if known and known == len(logs):
-        scale, source, moved = None, "repeated", logs[:0]
-    criteria = Criteria(options.floor, options.absolute_floor, options.alpha, scale, source)
-    return between, criteria, math.exp(float(np.median(moved))) if len(moved) else 1.0
 
 
 def _told(
@@ -133,7 +128,7 @@ def _told(
             reason = "the code is the same: the machine or the runtime differs"
     elif -floor <= low and high <= floor:
         verdict = "same"
-        if max(abs(low), abs(high)) > math.log1p(options.floor):
+        if max(abs(low), abs(high)) > math.log1p(_relative_floor(row, options)):
             reason = f"the difference is below {options.absolute_floor * 1e9:g} ns"
     elif p < options.alpha and abs(log) >= floor:
         reason = f"the runs differ by up to {math.expm1(threshold) * 100:.1f} % anyway"

@@ -72,8 +72,9 @@ def _whole(root: ET.Element, comparison: Comparison, conditions: Sequence[Condit
     if problems:
         suite = ET.SubElement(root, "testsuite", name="all benchmarks", timestamp=_text(comparison.new.started[:19]))
         for problem in problems:
-            case = ET.SubElement(suite, "testcase", classname="all benchmarks", name=_text(problem.message), time="0")
-            ET.SubElement(case, "failure", type="comparison", message=_text(problem.message))
+            title = problem.message.partition(":\n")[0]
+            case = ET.SubElement(suite, "testcase", classname="all benchmarks", name=_text(title), time="0")
+            ET.SubElement(case, "failure", type="comparison", message=_text(title)).text = _text(problem.message)
 
 
 def _count(element: ET.Element) -> None:

@@ -12,7 +12,7 @@ from dispatchgen.comparison.schema import Row, Verdict
 from dispatchgen.results import lean
 from dispatchgen.results.estimate import FEWEST
 
-_ONCE = f"measured once: an interval needs {FEWEST} rounds"
+_TOO_FEW = f"measured in {{}}: an interval needs {FEWEST} rounds"
 _FEW_PAIRS = f"fewer than {FEWEST} rounds were measured in both"
 
 
@@ -86,8 +86,9 @@ def _verdict(pair: Pair, missing: Missing) -> tuple[Verdict, str | None]:
         return "new", None
     if base.timing is None:
         return "fixed", f"before: {base.failure}" if base.failure else None
-    if min(len(base.timing.rounds), len(new.timing.rounds)) < FEWEST:
-        return "noisy", _ONCE
+    fewest = min(len(base.timing.rounds), len(new.timing.rounds))
+    if fewest < FEWEST:
+        return "noisy", _TOO_FEW.format("one round" if fewest == 1 else f"{fewest} rounds")
     if base.timing.low is None or new.timing.low is None:
         return "noisy", "the clock is too coarse for it: a time of 0 was measured"
     return "noisy", _FEW_PAIRS

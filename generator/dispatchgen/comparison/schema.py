@@ -76,15 +76,15 @@ class CallEffect(msgspec.Struct, frozen=True, gc=False):
     low: float | None  #: Lower end of the 95 % confidence interval of `ratio`. Null: too few rounds.
     high: float | None  #: Its upper end.
     dispatches: int  #: Dispatches of NEW in the sum.
-    #: Dispatches that are in neither sum because they were not measured in both. 0: the sums are of all that the call
-    #: runs, whatever its dispatches are called in BASE and NEW.
+    #: Dispatches that are in neither sum because they were not measured in both, or because nothing tells how often
+    #: they run. 0: the sums are of all that the call runs, whatever its dispatches are called in BASE and NEW.
     left_out: int
     whole_model: float | None  #: Ratio of the whole model's own times. Null: not measured in both.
     whole_model_verdict: Verdict | None
 
 
 class GeometricMean(msgspec.Struct, frozen=True, gc=False):
-    """Geometric mean of the ratios of dispatches (the compiler's own, warm caches), each of the same weight."""
+    """Geometric mean of the ratios of dispatches (the compiler's own, warm caches, not ignored), of the same weight."""
 
     ratio: float
     low: float | None  #: Lower end of the 95 % confidence interval, from those of the ratios. Null: too few rounds.
@@ -113,14 +113,16 @@ class Criteria(msgspec.Struct, frozen=True):
     absolute_floor: float  #: The difference is at least this, in seconds.
     alpha: float  #: `p` is below this.
     #: The difference is above `beyond` x `between`: by what runs of the same code differ, as standard deviation of the
-    #: logarithm. Null: of each row another.
+    #: logarithm. Null: of each row another. Of `all`: around `together`, which comes on top.
     between: float | None
     #: Where that is from: `repeated` (runs of the same code that were compared before), `same-code` (rows of these
     #: results with the same `.vmfb`), `all` (all rows: they are taken to be the same on the whole), `at-once` (BASE and
     #: NEW were measured in turns: there is nothing between them), `rounds` (not known: taken to be what blocks of a
-    #: row's rounds differ by).
+    #: row's rounds differ by, at least 2 %).
     between_from: Between
-    beyond: float = 3.0
+    beyond: float = 3.0  #: More for many benchmarks: some of them are always far out.
+    #: By what all benchmarks moved together, or of `same-code` those: the median ratio. 1: not known, or no matter.
+    together: float = 1.0
 
 
 class Differences(msgspec.Struct, frozen=True):

@@ -7,16 +7,18 @@ both sides have the same number of rounds: the fastest of many is faster than th
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from dispatchgen.results.estimate import CONFIDENCE, TRIM, block_size, fastest_of_blocks
+from dispatchgen.results.estimate import CONFIDENCE, TRIM, block_size, fastest_of_blocks, trimmed
 
 Floats = npt.NDArray[np.float64]
 
@@ -58,15 +60,21 @@ def differences(base: Sequence[Sequence[float]], new: Sequence[Sequence[float]],
 
 
 def _tested(old: Floats, new: Floats) -> Differences:
-    mean = np.asarray(stats.trim_mean(new, TRIM, axis=1) - stats.trim_mean(old, TRIM, axis=1))
+    trim = _trim(old.shape[1], new.shape[1])
+    mean = np.asarray(stats.trim_mean(new, trim, axis=1) - stats.trim_mean(old, trim, axis=1))
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # rounds that are equal: below
-        test = stats.ttest_ind(new, old, axis=1, equal_var=False, trim=TRIM)
+        test = stats.ttest_ind(new, old, axis=1, equal_var=False, trim=trim)
         low, high = test.confidence_interval(CONFIDENCE)
     # Without any noise any difference is one: the clock is coarser than the noise.
     p = np.where(np.isnan(test.pvalue), mean == 0, test.pvalue)
     spread = np.hypot(*(stats.median_abs_deviation(each, axis=1, scale="normal") for each in (old, new)))
     return Differences(mean, np.where(np.isnan(low), mean, low), np.where(np.isnan(high), mean, high), p, spread)
+
+
+def _trim(*blocks: int) -> float:
+    """The part that is trimmed of both sides: a hair less than `TRIM` where that left too few blocks of one."""
+    return TRIM if all(int(TRIM * each) == trimmed(each) for each in blocks) else math.nextafter(TRIM, 0)
 
 
 def adjusted(p_values: Floats) -> Floats:
@@ -75,5 +83,20 @@ def adjusted(p_values: Floats) -> Floats:
 
 
 def scale_around_zero(values: Floats) -> float:
-    """A robust standard deviation of values whose true mean is 0."""
-    return float(stats.median_abs_deviation(values, center=lambda *_, **__: 0.0, scale="normal"))
+    """A standard deviation of values whose true mean is 0: robust, but no less than their tail shows.
+
+    Values that differ in how much they vary have a wider tail than the middle of them tells.
+    """
+    deviations = np.abs(values)
+    tail = np.quantile(deviations, CONFIDENCE) / normal_quantile(CONFIDENCE)
+    return float(max(np.median(deviations) / normal_quantile(0.5), tail))
+
+
+def scale_around_median(values: Floats) -> float:
+    """A robust standard deviation of values, of which up to half may be of another kind."""
+    return float(stats.median_abs_deviation(values, scale="normal"))
+
+
+def normal_quantile(part: float) -> float:
+    """Within how many standard deviations this part of normal values is, on both sides together."""
+    return NormalDist().inv_cdf((1 + part) / 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 
@@ -89,14 +90,20 @@ def criteria(comparison: Comparison) -> str:
 
 
 def _between(found: Criteria) -> str:
+    times = f"{found.beyond:.3g} times what"
     if found.between_from == "repeated":
-        return f"and beyond {found.beyond:g} times what repeated runs differ by"
+        return f"and beyond {times} repeated runs differ by"
     if found.between is None:
         return ""
-    what = "the same code differs by between the runs"
-    if found.between_from == "all":
-        what = "all benchmarks differ by between the runs"
-    return f"and by at least {found.beyond * found.between * 100:.2g} %, {found.beyond:g} times what {what}"
+    log = found.beyond * found.between
+    if found.between_from == "same-code":
+        return f"and by at least {_percent(log)}, {times} the same code differs by between the runs"
+    log += abs(math.log(found.together))
+    return f"and by at least {_percent(log)}, what all benchmarks moved by together and {times} they differ by"
+
+
+def _percent(log: float) -> str:
+    return f"{math.expm1(log) * 100:.2g} %"
 
 
 def told(comparison: Comparison) -> Iterator[str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 #: Rounds are put into so many blocks, if there are enough for two in each.
 BLOCKS = 10
-#: Part of the blocks that is trimmed at each end.
+#: Part of the blocks that is trimmed at each end, at most: `trimmed`.
 TRIM = 0.25
 #: Fewest rounds that an interval is made of.
 FEWEST = 3
@@ -53,7 +53,7 @@ def estimate(rounds: Sequence[float]) -> Estimate:
     from scipy.special import stdtrit
 
     logs = sorted(map(math.log, blocks))
-    cut = int(TRIM * len(logs))
+    cut = trimmed(len(logs))
     kept = len(logs) - 2 * cut
     winsorized = [logs[cut]] * cut + logs[cut : len(logs) - cut] + [logs[-cut - 1]] * cut
     mean = math.fsum(winsorized) / len(logs)
@@ -68,6 +68,14 @@ def estimate(rounds: Sequence[float]) -> Estimate:
 def block_size(rounds: int) -> int:
     """How many rounds a block has, at least, of so many rounds."""
     return max(1, rounds // BLOCKS)
+
+
+def trimmed(blocks: int) -> int:
+    """How many of so many blocks are trimmed at each end: at least `FEWEST` are left, of as many or more.
+
+    Two that are left would have the noise of one difference: the interval of four rounds would be wider than of three.
+    """
+    return max(0, min(int(TRIM * blocks), (blocks - FEWEST) // 2))
 
 
 def fastest_of_blocks(rounds: Sequence[float], size: int) -> list[float]:
@@ -89,6 +97,6 @@ def _middle(rounds: Sequence[float]) -> float:
         return sorted(rounds)[len(rounds) // 2]
     if len(rounds) < FEWEST:
         return math.prod(rounds) ** (1 / len(rounds))
-    cut = int(TRIM * len(rounds))
+    cut = trimmed(len(rounds))
     kept = sorted(map(math.log, rounds))[cut : len(rounds) - cut]
     return math.exp(math.fsum(kept) / len(kept))
