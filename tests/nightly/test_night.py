@@ -12,14 +12,14 @@ from xml.etree import ElementTree
 import pytest
 
 from dispatchgen.baseline.job import save
-from dispatchgen.errors import CheckFailed, DispatchgenError
+from dispatchgen.errors import CheckFailed
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.nightly.night import Night, judge, measure, take
 from dispatchgen.results.load import load
 from dispatchgen.results.run import RunOptions
 from dispatchgen.results.shard import parse_shard
 from nightly_suite import Place
-from support import RunCli, started, wait_until
+from support import RunCli, kill_all, started, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -59,8 +59,8 @@ def test_the_first_night_measures_and_says_how_to_save_the_baseline(whole: Place
     (problem,) = judged.problems
     assert problem.message == "there is no baseline `main`"
     assert problem.hint == f"dispatchgen baseline save main {night.outputs.results} --manifest {whole.manifest}"
-    assert judged.summary == f"3 of 3 dispatches measured; {night.outputs.report}"
-    assert _files(night.outputs.folder) == ["report.html", "results.json"]
+    assert judged.summary == f"3 of 3 dispatches measured, 2 of 2 whole models; {night.outputs.report}"
+    assert _files(night.outputs.folder) == ["report.html", "report.md", "results.json"]
     assert {len(row["timing"]["rounds"]) for row in _rows(night).values()} == {4}
     assert judge(night, "bazel run //:x").problems[0].hint == "bazel run //:x"
 
@@ -69,8 +69,10 @@ def test_a_night_like_the_one_of_the_baseline(kept: Place) -> None:
     night = kept.night()
     judged = kept.measure(night)
     assert [str(problem) for problem in judged.problems] == []
-    assert judged.summary == (f"3 of 3 dispatches measured; against the baseline main: 5 same; {night.outputs.report}")
-    files = ["comparison.json", "comparison.md", "junit.xml", "report.html", "results.json"]
+    assert judged.summary == (
+        f"3 of 3 dispatches measured, 2 of 2 whole models; against the baseline main: 5 same; {night.outputs.report}"
+    )
+    files = ["comparison.json", "comparison.md", "junit.xml", "report.html", "report.md", "results.json"]
     assert _files(night.outputs.folder) == files
     suites = ElementTree.parse(night.outputs.junit).getroot()
     assert suites.get("failures") == "0"
@@ -133,11 +135,12 @@ def test_a_stale_lock_stops_it_before_anything_else(kept: Place) -> None:
     assert {problem.hint for problem in caught.value.problems} == {"bazel run //:renew"}
 
 
-def test_a_night_that_ended_does_not_go_on(kept: Place) -> None:
+def test_where_no_night_was_interrupted_it_is_measured_anew(kept: Place) -> None:
     night = kept.night()
-    with pytest.raises(DispatchgenError):
-        kept.measure(night, measuring=RunOptions(resume=True))
-    assert "results.json" in _files(night.outputs.folder), "what it measured is still there"
+    before = _results(night)["id"]
+    assert kept.measure(night, measuring=RunOptions(resume=True)).problems == []
+    assert _results(night)["id"] != before
+    assert "note: no night was interrupted here: it is measured anew" in kept.said.lines
 
 
 def test_shards_on_two_machines_are_one_night(kept: Place) -> None:
@@ -145,6 +148,7 @@ def test_shards_on_two_machines_are_one_night(kept: Place) -> None:
     for index, part in enumerate(parts, 1):
         judged = kept.measure(part, measuring=RunOptions(shard=parse_shard(f"{index}/2")))
         assert judged.comparison is None, "rows of the baseline are in the other"
+        assert f"; shard {index}/2 alone is not compared; " in judged.summary
     assert len(kept.program.calls()) == 20, "each task is in one of them"
     night = kept.night("merged")
     assert take(night, [part.outputs.results for part in parts]) == []
@@ -164,7 +168,7 @@ def test_a_night_that_was_killed_goes_on(kept: Place, run_cli: RunCli) -> None:
     command = kept.cli("--built", kept.built)
     with started([sys.executable, "-m", "dispatchgen", *command], stderr=subprocess.PIPE) as process:
         wait_until(lambda: len(kept.program.calls()) == 10, process)
-        process.kill()
+        kill_all(process)
     night = kept.night()
     assert _files(night.outputs.folder) == ["results.json.partial"]
     kept.program.mend()
