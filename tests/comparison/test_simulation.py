@@ -1,4 +1,4 @@
-"""How often verdicts are wrong, on simulated noise: one-sided within a run, with slow states that last; between runs."""
+"""How often verdicts are wrong, on simulated noise: one-sided within a run, slow states that last, and between runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _rounds(chance: np.random.Generator) -> npt.NDArray[np.float64]:
 
 
 def _between(ratio: float) -> npt.NDArray[np.float64]:
-    """Standard deviation of each benchmark from run to run: around 1 %, the least smaller by the ratio, the most larger."""
+    """Standard deviation of each benchmark from run to run: from 1 % by the ratio to 1 % times the ratio."""
     deviations = np.geomspace(0.01 / ratio, 0.01 * ratio, _BENCHMARKS)
     return np.random.default_rng(0).permutation(deviations)
 
