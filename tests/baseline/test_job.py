@@ -14,12 +14,12 @@ from dispatchgen.baseline.find import MissingBaselineError
 from dispatchgen.baseline.job import Update, check, save, update
 from dispatchgen.baseline.make import Given
 from dispatchgen.baseline.store import machines, read_baseline
-from dispatchgen.baseline.table import update_lines
+from dispatchgen.baseline.table import saved_lines, update_lines
 from dispatchgen.baseline.update import Policy
 from dispatchgen.comparison.conditions import Condition
 from dispatchgen.errors import BaselineError, DispatchgenError, ManifestError
 from dispatchgen.manifest.suite import Suite
-from dispatchgen.results.schema import DispatchResult, WholeModel
+from dispatchgen.results.schema import Compiled, DispatchResult, Measuring, Shard, WholeModel
 from kept_results import call, dispatches, given, suite_in
 
 OTHER_MACHINE = made_up.MACHINE.model_copy(update={"memory_bytes": 1 << 36})
@@ -90,6 +90,41 @@ def test_one_run_twice_is_no_repetition(tmp_path: Path) -> None:
     result = given(tmp_path, made_up.results([call(dispatches())]))
     with pytest.raises(BaselineError, match="this is the same run as"):
         save(suite_in(tmp_path), "nightly", [*result, *result])
+
+
+def test_runs_of_other_code_are_no_repetition(tmp_path: Path) -> None:
+    """What they differ by would be taken for noise."""
+    coded = [
+        each.model_copy(update={"compiled": Compiled(seconds=1, peak_bytes=1, size=1, sha256="a" * 64)})
+        for each in dispatches()
+    ]
+    base = made_up.results([call(coded)], id="base")
+    other_code = [
+        each.model_copy(update={"compiled": Compiled(seconds=1, peak_bytes=1, size=1, sha256="b" * 64)})
+        for each in coded[:2]
+    ]
+    settings = call(coded)
+    settings = settings.model_copy(update={"settings": settings.settings.model_copy(update={"repetitions": 9})})
+    software = made_up.SOFTWARE.model_copy(update={"compiler": "IREE compiler version 3.14.0"})
+    suite = suite_in(tmp_path)
+    for other, message in (
+        (made_up.results([call([*other_code, *coded[2:]])], id="code"), "2 of 20 modules are others"),
+        (made_up.results([settings], id="settings"), "other settings"),
+        (made_up.results([call(coded)], id="software", software=software), "compiler: .*3.13.0.* and .*3.14.0"),
+        (made_up.results([call(coded)], id="turns", session="base"), "measured in turns"),
+    ):
+        with pytest.raises(BaselineError, match=message):
+            save(suite, "nightly", given(tmp_path, base, other))
+        [note] = save(suite, "nightly", given(tmp_path, base, other), force=True).notes
+        assert f"{other.id}.json: it " in note
+    like = made_up.results([call(coded)], id="like", software=made_up.SOFTWARE.model_copy(update={"commit": "c" * 40}))
+    assert save(suite, "nightly", given(tmp_path, base, like), force=True).notes == ()
+
+
+def test_a_baseline_that_is_blind_is_told(tmp_path: Path) -> None:
+    runs = [made_up.results([call(dispatches(factor))], id=str(factor)) for factor in (1.0, 2.0)]
+    lines = list(saved_lines(save(suite_in(tmp_path), "nightly", given(tmp_path, *runs))))
+    assert any("a slowdown of 20 % is not seen: runs differ too much" in line for line in lines), lines
 
 
 def test_what_was_not_measured_is_told(tmp_path: Path) -> None:
@@ -363,3 +398,40 @@ def test_a_baseline_is_found_by_its_machine_whatever_its_file_is_called(suite: S
     assert checked(suite, dispatches(seed="again")) == []
     updated(suite, dispatches(0.5))
     assert [each.name for each in machines(suite.root, "nightly")] == ["the_old_one.json"]
+
+
+def test_results_that_lack_rows_remove_nothing(suite: Suite) -> None:
+    before = seconds(suite)
+    shard = Shard(index=1, count=3)
+    part = made_up.results([call(dispatches(names=["matmul_1"]))], id="part")
+    failed = made_up.call([made_up.dispatch("a", None)], whole_model=WholeModel(timing=None, failure="it crashed"))
+    for result, why in (
+        (part.model_copy(update={"measuring": Measuring(shard=shard)}), "the result is of shard 1/3 alone"),
+        (
+            part.model_copy(update={"measuring": Measuring(shards=(shard,), merged=2)}),
+            "the result is of shard 1/3 alone",
+        ),
+        (part.model_copy(update={"finished": None}), "the run was interrupted"),
+        (made_up.results([failed], id="failed"), "nothing was measured"),
+        (made_up.results([], id="empty"), "nothing was measured"),
+    ):
+        [(_, given_result)] = given(suite.root, result)
+        with pytest.raises(BaselineError, match=f"what is gone cannot be told: {why}"):
+            update(suite, "nightly", given_result, Policy(remove_gone=True))
+        update(suite, "nightly", given_result)
+        assert seconds(suite).keys() == before.keys()
+    [note] = save(
+        suite, "shard", given(suite.root, part.model_copy(update={"measuring": Measuring(shard=shard)}))
+    ).notes
+    assert note.endswith(": the result is of shard 1/3 alone")
+
+
+def test_another_driver_is_no_reason_for_an_option_that_there_is_none_of(suite: Suite) -> None:
+    device = made_up.MACHINE.devices[0].model_copy(update={"driver_version": "2"})
+    machine = made_up.MACHINE.model_copy(update={"devices": (device,)})
+    [(_, result)] = given(suite.root, made_up.results([call(dispatches())], id="new", machine=machine))
+    with pytest.raises(BaselineError, match="of different machines: device local") as raised:
+        check(suite, "nightly", result)
+    assert raised.value.problems[-1].hint == (
+        "`dispatchgen baseline save --force` replaces it by one of the machine as it is"
+    )

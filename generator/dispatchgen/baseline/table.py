@@ -21,6 +21,8 @@ from dispatchgen.results.text import NOTHING, format_seconds
 
 #: Standard deviations of the difference of two runs that comparisons want, at least.
 _BEYOND = 3.0
+#: What slowdown is to be seen, relative.
+_BLIND = 0.2
 #: What is said of rows with an action, in this order.
 _ACTIONS: dict[Action, str] = {
     "faster": "taken, faster",
@@ -60,6 +62,11 @@ def saved_lines(saved: Saved) -> Iterator[str]:
         yield f"at most {_seen(most, len(rows))}: {describe(most.key)}"
     else:
         yield "note: one run does not tell how runs of the same code differ: give the results of several"
+    blind = sum(_seen_from(row, len(rows)) > _BLIND for row in noisy)
+    if blind:
+        missed = f"a slowdown of {_BLIND * 100:.0f} % is not seen"
+        yield f"note: of {_number(blind, 'benchmark')} {missed}: runs differ too much"
+    yield from (f"note: {text}" for text in saved.notes)
     if saved.left_out:
         yield f"note: {_number(len(saved.left_out), 'benchmark')} not in the baseline:"
         yield from first(f"  {describe(key)}: {why}" for key, why in saved.left_out.items())
@@ -110,10 +117,15 @@ def _rows(rows: Sequence[BaselineRow]) -> Table:
 
 
 def _seen(row: BaselineRow, rows: int) -> str:
-    """By how much runs differ, and what that means for checks: comparisons want several deviations of two runs."""
-    beyond = max(_BEYOND, NormalDist().inv_cdf(1 - Options.alpha / rows / 2))
-    seen = max(Options.floor, math.expm1(beyond * math.sqrt(2) * (row.noise or 0.0)))
+    """By how much runs differ, and what that means for checks."""
+    seen = _seen_from(row, rows)
     return f"runs differ by {_percent(row.noise)}, and a slowdown is seen from {seen * 100:.0f} % on"
+
+
+def _seen_from(row: BaselineRow, rows: int) -> float:
+    """From where on a slowdown is seen, relative: comparisons want several deviations of two runs."""
+    beyond = max(_BEYOND, NormalDist().inv_cdf(1 - Options.alpha / rows / 2))
+    return max(Options.floor, math.expm1(beyond * math.sqrt(2) * (row.noise or 0.0)))
 
 
 def _percent(value: float | None) -> str:

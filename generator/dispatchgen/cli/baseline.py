@@ -40,7 +40,12 @@ def command() -> None:
 @_name
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RESULT...")
 @manifest_option
-@_option("--force", "DISPATCHGEN_REPLACE_BASELINE", is_flag=True, help="Replace the baseline that there is.")
+@_option(
+    "--force",
+    "DISPATCHGEN_REPLACE_BASELINE",
+    is_flag=True,
+    help="Replace the baseline that there is, and take results that differ.",
+)
 def save_command(name: str, results: tuple[Path, ...], manifest: Path, force: bool) -> None:
     """Save results as the baseline NAME of their machine.
 

@@ -8,17 +8,7 @@ from dispatchgen.errors import Problem
 from dispatchgen.manifest.suite import Suite
 from dispatchgen.results.environment import flag_digests
 from dispatchgen.results.merge import Merged
-from dispatchgen.results.schema import Measuring, Results
-
-
-def without(measuring: Measuring) -> str | None:
-    """What results are of where shards are missing, in words; None: none are."""
-    shards = measuring.shards if measuring.shard is None else (measuring.shard,)
-    if not shards or len(shards) == shards[0].count:
-        return None
-    if len(shards) == 1:
-        return f"shard {shards[0].index}/{shards[0].count} alone"
-    return f"{len(shards)} of {shards[0].count} shards"
+from dispatchgen.results.schema import Results
 
 
 def missing(selected: Suite, merged: Merged) -> Iterator[Problem]:

@@ -22,6 +22,7 @@ from dispatchgen.observer import Observer
 from dispatchgen.results.journal import partial_of
 from dispatchgen.results.load import load, load_full
 from dispatchgen.results.merge import merge
+from dispatchgen.results.parts import part_of
 from dispatchgen.results.schema import Results
 from dispatchgen.results.verdict import verdict
 from dispatchgen.results.write import text_of
@@ -99,7 +100,13 @@ def take(night: Night, files: Sequence[Path]) -> list[Problem]:
         message = "the results are put together, and would be written over this one of them"
         raise ResultsError(Problem(message, Place(str(own)), "--output with another folder"))
     night.outputs.forget()
-    merged = merge([(str(file), load_full(file)) for file in files])
+    try:
+        merged = merge([(str(file), load_full(file)) for file in files])
+    except ResultsError as error:
+        by_hand = "dispatchgen merge-results --force puts them together all the same"
+        raise ResultsError(
+            *(replace(each, hint=by_hand) if each.hint == "--force" else each for each in error.problems)
+        ) from None
     if [file.resolve() for file in files] != [own.resolve()]:
         write_if_changed(own, text_of(merged.results))
     return [*complete.missing(night.selected, merged), *complete.strange(night.selected, merged.results)]
@@ -134,7 +141,7 @@ def _not_compared(preset: Preset, results: Results) -> str | None:
     """Why results are compared with nothing; None: they are to be compared."""
     if preset.baseline is None:
         return "there is no baseline to compare with"
-    part = complete.without(results.measuring)
+    part = part_of(results.measuring)
     return None if part is None else f"{part} {'is' if part.endswith('alone') else 'are'} not compared"
 
 
