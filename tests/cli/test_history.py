@@ -11,7 +11,9 @@ from click.testing import CliRunner, Result
 import made_up_results as made_up
 from dispatchgen.cli import dispatchgen
 from dispatchgen.errors import HistoryError
+from dispatchgen.history.database import opened
 from dispatchgen.history.importing import import_results
+from dispatchgen.history.series import read_series
 from dispatchgen.results.schema import Compiled, Results
 from kept_results import call, written
 
@@ -66,7 +68,7 @@ def test_changes_are_listed_with_the_commits_between(folder: Path) -> None:
 
 
 def test_changes_of_some(folder: Path) -> None:
-    assert "1 changes of 1 benchmarks" in invoked(folder, "changes", "gath*").output
+    assert "1 change of 1 benchmark\n" in invoked(folder, "changes", "gath*").output
     assert "0 changes of 6 benchmarks" in invoked(folder, "changes", "--since", "2026-01-08").output
     assert "2 changes of 6 benchmarks" in invoked(folder, "changes", "--since", "2026-01-07").output
 
@@ -92,6 +94,24 @@ def test_names_are_taken_literally(folder: Path) -> None:
 
 
 def test_a_misspelled_name_is_told(folder: Path) -> None:
-    done = invoked(folder, "show", "gahter")
-    assert isinstance(done.exception, HistoryError)
-    assert str(done.exception).endswith("try: `gather`")
+    """A typo is not taken for a benchmark that did not change."""
+    [machine] = {series.machine for series in read_series(folder / "history.sqlite")}
+    for arguments, message, hint in (
+        (("show", "gahter"), "nothing was measured of `gahter`", "`gather`"),
+        (("changes", "gahter"), "nothing was measured of `gahter`", "`gather`"),
+        (("changes", "--machine", machine[:-1]), f"the history has no machine `{machine[:-1]}`", f"`{machine}`"),
+        (("show", "gather", "--machine", machine[:-1]), f"the history has no machine `{machine[:-1]}`", f"`{machine}`"),
+    ):
+        done = invoked(folder, *arguments)
+        assert isinstance(done.exception, HistoryError)
+        assert message in str(done.exception)
+        assert str(done.exception).endswith(f"try: {hint}")
+
+
+def test_an_empty_history_says_so(tmp_path: Path) -> None:
+    with opened(tmp_path / "history.sqlite", create=True):
+        pass
+    for arguments in (("show", "gather"), ("changes", "gather"), ("changes", "--machine", "mine")):
+        done = invoked(tmp_path, *arguments)
+        assert isinstance(done.exception, HistoryError)
+        assert str(done.exception).endswith("try: nothing is in it: dispatchgen history import RESULT")

@@ -57,18 +57,13 @@ def show_command(benchmark: str, history: Path, machine: str | None, last: int |
     BENCHMARK is a name, also one that it had before, or a pattern ('matmul_*'); whole_model: the whole models.
     """
     from dispatchgen.cli.run_options import print_tables
-    from dispatchgen.errors import HistoryError, Place, Problem
     from dispatchgen.history.changes import find_changes
     from dispatchgen.history.moves import find_moves
-    from dispatchgen.history.series import read_series
+    from dispatchgen.history.series import called, read_series
     from dispatchgen.history.table import render_series
-    from dispatchgen.manifest.names import did_you_mean, show
 
     every = read_series(history, machine)
-    wanted = [series for series in every if series.is_called(benchmark)]
-    if not wanted:
-        hint = did_you_mean(benchmark, sorted({name for series in every for name in series.names}))
-        raise HistoryError(Problem(f"nothing was measured of {show(benchmark)}", Place(str(history)), hint))
+    wanted = called(every, benchmark, history)
     changes = find_changes(every)  # of all: what is noise is known from all benchmarks
     print_tables(render_series(wanted, changes, find_moves(changes, every), last), stderr=False)
 
@@ -86,7 +81,7 @@ def changes_command(benchmark: str | None, history: Path, machine: str | None, s
     from dispatchgen.cli.run_options import print_tables
     from dispatchgen.history.changes import FEWEST_RUNS, find_changes
     from dispatchgen.history.moves import find_moves
-    from dispatchgen.history.series import read_series
+    from dispatchgen.history.series import called, read_series
     from dispatchgen.history.table import render_changes
 
     every = read_series(history, machine)
@@ -94,12 +89,16 @@ def changes_command(benchmark: str | None, history: Path, machine: str | None, s
     moves = find_moves(found, every)
     if benchmark is not None:
         moves = []  # what is asked for is told one by one
-        every = [series for series in every if series.is_called(benchmark)]
+        every = called(every, benchmark, history)
         found = [change for change in found if change.series.is_called(benchmark)]
     if since is not None:
         found = [change for change in found if change.at.started >= since.strftime("%Y-%m-%d")]
     print_tables(render_changes(found, moves), stderr=False)
     few = sum(len(series.runs) < FEWEST_RUNS for series in every)
-    click.echo(f"{len(found)} changes of {len(every)} benchmarks")
+    click.echo(f"{_number(len(found), 'change')} of {_number(len(every), 'benchmark')}")
     if few:
         click.echo(f"{few} of them were measured in fewer than {FEWEST_RUNS} runs: too few to tell")
+
+
+def _number(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

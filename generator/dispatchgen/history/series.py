@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,8 +12,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from dispatchgen.errors import HistoryError, Place, Problem
 from dispatchgen.history.chains import NONE, Benchmark, Measured, chains
 from dispatchgen.history.database import opened
+from dispatchgen.manifest.names import did_you_mean, show
 from dispatchgen.results.lean import Key
 
 _Floats = npt.NDArray[np.float64]
@@ -66,15 +68,33 @@ def read_series(history: Path, machine: str | None = None) -> list[Series]:
     Args:
       machine: Only of the machine of this name.
 
-    Raises HistoryError where there is no history, or it cannot be read.
+    Raises HistoryError where there is no history, or it cannot be read, or it has no such machine.
     """
     with opened(history) as connection:
         benchmarks = _benchmarks(connection)
         found: list[Series] = []
-        for number, name in connection.execute("SELECT number, name FROM machines ORDER BY name").fetchall():
+        machines = connection.execute("SELECT number, name FROM machines ORDER BY name").fetchall()
+        names = sorted({name for _, name in machines})
+        if machine is not None and machine not in names:
+            raise _nothing(f"the history has no machine {show(machine)}", history, machine, names)
+        for number, name in machines:
             if machine in (None, name):
                 found += sorted(_of_machine(connection, number, name, benchmarks), key=lambda each: each.key)
     return found
+
+
+def called(every: Sequence[Series], pattern: str, history: Path) -> list[Series]:
+    """The series that are or were called so. Raises HistoryError where there is none."""
+    found = [series for series in every if series.is_called(pattern)]
+    if not found:
+        names = sorted({name for series in every for name in series.names})
+        raise _nothing(f"nothing was measured of {show(pattern)}", history, pattern, names)
+    return found
+
+
+def _nothing(message: str, history: Path, wanted: str, names: Sequence[str]) -> HistoryError:
+    hint = did_you_mean(wanted, names) if names else "nothing is in it: dispatchgen history import RESULT"
+    return HistoryError(Problem(message, Place(str(history)), hint))
 
 
 def _benchmarks(connection: sqlite3.Connection) -> dict[int, Benchmark]:
