@@ -201,8 +201,10 @@ def test_a_shard_may_have_nothing_to_measure() -> None:
     shard = Measuring(shard=Shard(index=2, count=9))
     empty = results().model_copy(update={"measuring": shard})
     assert list(verdict(empty, devices_named=False)) == []
+    assert printed(empty) == "nothing of this suite is in shard 2/9\n", "what is left out does not look measured"
     bad = results(result((dispatch("a", x={"B2": 1}),), {}, model=None)).model_copy(update={"measuring": shard})
     assert "nothing was measured" in list(verdict(bad, devices_named=False))
+    assert "nothing of this suite" not in printed(bad)
 
 
 def test_how_well_times_are_known_is_shown() -> None:

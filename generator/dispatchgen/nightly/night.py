@@ -22,7 +22,7 @@ from dispatchgen.observer import Observer
 from dispatchgen.results.journal import partial_of
 from dispatchgen.results.load import load, load_full
 from dispatchgen.results.merge import merge
-from dispatchgen.results.parts import part_of
+from dispatchgen.results.parts import nothing_in, part_of
 from dispatchgen.results.schema import Results
 from dispatchgen.results.verdict import verdict
 from dispatchgen.results.write import text_of
@@ -160,9 +160,8 @@ def _measured(results: Results) -> str:
     measured = sum(call.coverage.measured for call in results.calls)
     dispatches = sum(call.coverage.dispatches for call in results.calls)
     whole = [call.whole_model for call in results.calls if call.function and not call.whole_model.left_out]
-    shard = results.measuring.shard
-    if shard is not None and not (whole or any(call.dispatches or call.initializers for call in results.calls)):
-        return f"nothing of this suite is in shard {shard.index}/{shard.count}"
+    if nothing := nothing_in(results):
+        return nothing
     told = f"{measured} of {dispatches} dispatches measured"
     return f"{told}, {sum(each.timing is not None for each in whole)} of {len(whole)} whole models" if whole else told
 

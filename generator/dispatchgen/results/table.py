@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dispatchgen.results.estimate import FEWEST
+from dispatchgen.results.parts import nothing_in
 from dispatchgen.results.schema import CallResult, DispatchResult, NotRun, Results, Timing
 from dispatchgen.results.substitution_table import render_substitution
 from dispatchgen.results.text import NOTHING, format_half_width, format_seconds, half_width, indented, told_below
@@ -26,6 +27,8 @@ def render(results: Results) -> RenderableType:
     for call in results.calls:
         parts += [_call(call, told), Text()]
     parts += [Text(line) for line in not_measured(results)]
+    if nothing := nothing_in(results):
+        parts.append(Text(nothing))
     parts += [Text(line) for line in _how_measured(results)]
     return Group(*parts)
 
