@@ -18,7 +18,7 @@ from dispatchgen.results.schema import (
 )
 
 Pair = tuple[Results, Results]
-_HOSTILE = 'a|b`c``<b>&"x"</b>\x01\x1b[31m\u2028@team #1 *x* _y_ ]]> \\| end'
+_HOSTILE = 'a|b`c``<b>&"x"</b>\x01\x1b[31m\u2028\u202e@team #1 *x* _y_ ]]> \\| end'
 
 
 def _dispatch(

@@ -25,6 +25,7 @@ from dispatchgen.comparison.schema import (
     Run,
     Verdict,
 )
+from dispatchgen.comparison.text import format_change, format_interval
 
 _HOSTILE = 'a|b`c``<b>&"x"</b> @team #1 *x* _y_ ]]> \\| end\\'
 
@@ -99,6 +100,21 @@ def test_names_are_literal_in_markdown(name: str) -> None:
     expected = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", "\ufffd", name)
     shown = found.cells[1].replace(" ", "").replace("\ufffd", "")
     assert shown == f"modeloncpu,local,static:{expected}".replace(" ", "").replace("\ufffd", "")
+
+
+@pytest.mark.parametrize(
+    ("row", "shown"),
+    [
+        ((1.05, 1.01, 1.1), ("+5.0 %", "+1.0 % to +10.0 %")),
+        ((0.55, 0.467, 0.572), ("0.55x", "0.467x to 0.572x")),
+        ((1.8, 1.7, 2.1), ("1.8x", "1.7x to 2.1x")),
+        ((3.0, None, None), ("3x", "-")),
+    ],
+)
+def test_a_change_and_its_interval_have_one_notation(
+    row: tuple[float, float | None, float | None], shown: tuple[str, str]
+) -> None:
+    assert (format_change(*row), format_interval(*row[1:])) == shown
 
 
 def test_markdown_stays_short_enough_for_a_comment() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dispatchgen.results.lean import Key
+from dispatchgen.results.text import plain_line
 
 #: What patterns and messages call the row of a whole model.
 WHOLE_MODEL = "whole_model"
@@ -21,7 +22,7 @@ def describe(key: Key) -> str:
     """Which row it is."""
     variant = f" with {key.variant}" if key.variant else ""
     caches = f" ({key.caches})" if key.caches != "warm" else ""
-    return f"{key.model} on {key.backend}, {key.device}, {key.call}: {benchmark_of(key)}{variant}{caches}"
+    return plain_line(f"{key.model} on {key.backend}, {key.device}, {key.call}: {benchmark_of(key)}{variant}{caches}")
 
 
 def first(lines: Iterable[str]) -> Iterator[str]:

@@ -89,7 +89,7 @@ def _count(element: ET.Element) -> None:
 def _numbers(row: Row) -> str:
     return (
         f"{name_of(row)}\nBASE {format_seconds(row.base)}, NEW {format_seconds(row.new)}, "
-        f"change {format_change(row.ratio)}, 95 % interval {format_interval(row.low, row.high)}"
+        f"change {format_change(row.ratio, row.low, row.high)}, 95 % interval {format_interval(row.low, row.high)}"
     )
 
 

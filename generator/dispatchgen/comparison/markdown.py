@@ -23,7 +23,7 @@ from dispatchgen.comparison.text import (
     name_of,
     remark,
 )
-from dispatchgen.results.text import format_seconds
+from dispatchgen.results.text import format_seconds, plain
 
 #: Characters of a comment on GitHub at most are 65536; some are left for what others add.
 _LONGEST = 60_000
@@ -57,19 +57,19 @@ def render(comparison: Comparison) -> str:
 
 def code(text: str) -> str:
     """A text as code in a cell of a table, taken literally: no Markdown, HTML, mention or cell border is read in it."""
-    plain = _BREAKS.sub(" ", text)
-    if not plain.strip():
+    shown = plain(_BREAKS.sub(" ", text))
+    if not shown.strip():
         return ""
     fence = "`"
-    while fence in plain:
+    while fence in shown:
         fence += "`"
-    space = " " if plain[0] in "` " or plain[-1] in "` " else ""
-    return f"{fence}{space}{plain}{space}{fence}".replace("|", "\\|")
+    space = " " if shown[0] in "` " or shown[-1] in "` " else ""
+    return f"{fence}{space}{shown}{space}{fence}".replace("|", "\\|")
 
 
 def _notes(comparison: Comparison) -> str:
     found = comparison.differences
-    lines = [html.escape(note) for note in comparison.notes]
+    lines = [html.escape(plain(note)) for note in comparison.notes]
     for title, texts in (("Machine", found.machine), ("Software", found.software), ("Measuring", found.measuring)):
         lines += [f"{title} differs: {code(_cut(text))}" for text in texts[:_NOTES_SHOWN]]
         if len(texts) > _NOTES_SHOWN:
@@ -82,7 +82,8 @@ def _mean(comparison: Comparison) -> str:
     if mean is None:
         return ""
     interval = f" ({format_interval(mean.low, mean.high)})" if mean.low is not None else ""
-    return f"Geometric mean of {mean.dispatches} dispatches: {format_change(mean.ratio)}{interval}.\n\n"
+    change = format_change(mean.ratio, mean.low, mean.high)
+    return f"Geometric mean of {mean.dispatches} dispatches: {change}{interval}.\n\n"
 
 
 def _folded(rows: Sequence[Row], room: int) -> str:
@@ -122,7 +123,7 @@ def _row(row: Row) -> str:
         code(_cut(name_of(row))),
         format_seconds(row.base),
         format_seconds(row.new),
-        format_change(row.ratio),
+        format_change(row.ratio, row.low, row.high),
         format_interval(row.low, row.high),
         code(_cut(remark(row))),
     ]
@@ -134,7 +135,7 @@ def _call(call: CallEffect) -> str:
         code(_cut(call_of(call))),
         format_seconds(call.base),
         format_seconds(call.new),
-        format_change(call.ratio),
+        format_change(call.ratio, call.low, call.high),
         format_interval(call.low, call.high),
         format_change(call.whole_model),
         f"without {call.left_out} not measured in both" if call.left_out else "",

@@ -67,7 +67,7 @@ def _rows(rows: Sequence[Row]) -> Table:
             Text(benchmark_of(row)),
             Text(format_seconds(row.base)),
             Text(format_seconds(row.new)),
-            Text(format_change(row.ratio)),
+            Text(format_change(row.ratio, row.low, row.high)),
             Text(format_interval(row.low, row.high)),
         )
     return table
@@ -101,7 +101,7 @@ def _call(call: CallEffect) -> Iterator[str]:
     yield call_of(call)
     yield format_seconds(call.base)
     yield format_seconds(call.new)
-    yield format_change(call.ratio)
+    yield format_change(call.ratio, call.low, call.high)
     yield format_interval(call.low, call.high)
     yield NOTHING if call.whole_model is None else format_change(call.whole_model)
     yield f"without {call.left_out} not measured in both" if call.left_out else ""
@@ -111,6 +111,7 @@ def _summary(comparison: Comparison) -> Iterator[str]:
     mean = comparison.geometric_mean
     if mean is not None:
         interval = f" ({format_interval(mean.low, mean.high)})" if mean.low is not None else ""
-        yield f"geometric mean of {mean.dispatches} dispatches: {format_change(mean.ratio)}{interval}"
+        change = format_change(mean.ratio, mean.low, mean.high)
+        yield f"geometric mean of {mean.dispatches} dispatches: {change}{interval}"
     yield counted(comparison)
     yield criteria(comparison)

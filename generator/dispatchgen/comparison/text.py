@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 
 from dispatchgen.comparison.schema import VERDICTS, CallEffect, Comparison, Criteria, Row, Verdict
-from dispatchgen.results.text import NOTHING
+from dispatchgen.results.text import NOTHING, plain, plain_line
 
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 #: How people are told of verdicts.
 WORDS: dict[Verdict, str] = {
     "slower": "slower",
@@ -24,21 +22,16 @@ WORDS: dict[Verdict, str] = {
 }
 
 
-def plain(text: str) -> str:
-    """A text without control characters: a terminal would obey them. Line breaks stay."""
-    return _CONTROL.sub("\ufffd", text)
-
-
 def benchmark_of(row: Row) -> str:
     """The benchmark within its call: its name, with the substitution and the caches where they are not the usual."""
     name = row.benchmark if row.kind != "model" else "whole model"
     parts = [row.variant and f"with {row.variant}", row.caches if row.caches != "warm" else ""]
-    return plain(", ".join([name, *filter(None, parts)]))
+    return plain_line(", ".join([name, *filter(None, parts)]))
 
 
 def call_of(row: Row | CallEffect) -> str:
     """The call: model, backend, device and call."""
-    return plain(f"{row.model} on {row.backend}, {row.device}, {row.call}")
+    return plain_line(f"{row.model} on {row.backend}, {row.device}, {row.call}")
 
 
 def name_of(row: Row) -> str:
@@ -46,18 +39,24 @@ def name_of(row: Row) -> str:
     return f"{call_of(row)}: {benchmark_of(row)}"
 
 
-def format_change(ratio: float | None) -> str:
-    """A ratio as a change in percent: `+10.2 %`; as a factor where it is more than twice or less than half."""
+def format_change(ratio: float | None, low: float | None = None, high: float | None = None) -> str:
+    """A ratio as a change in percent: `+10.2 %`; as a factor where it is more than twice or less than half.
+
+    Args:
+      low, high: Its interval, where it is shown beside it: both have one notation.
+    """
     if ratio is None:
         return NOTHING
-    if ratio >= 2 or ratio <= 0.5:
+    if any(each is not None and not 0.5 < each < 2 for each in (ratio, low, high)):
         return f"{ratio:.3g}x"
     return f"{round((ratio - 1) * 100, 1) + 0.0:+.1f} %"  # + 0.0: no -0.0
 
 
 def format_interval(low: float | None, high: float | None) -> str:
     """A confidence interval of a ratio, as changes."""
-    return NOTHING if low is None or high is None else f"{format_change(low)} to {format_change(high)}"
+    if low is None or high is None:
+        return NOTHING
+    return f"{format_change(low, high)} to {format_change(high, low)}"
 
 
 def remark(row: Row) -> str:
@@ -108,13 +107,13 @@ def _percent(log: float) -> str:
 
 def told(comparison: Comparison) -> Iterator[str]:
     """Notes and differences, a line each."""
-    yield from comparison.notes
+    yield from map(plain, comparison.notes)
     for title, texts in (
         ("machine", comparison.differences.machine),
         ("software", comparison.differences.software),
         ("measuring", comparison.differences.measuring),
     ):
-        yield from (f"{title} differs: {text}" for text in texts)
+        yield from (plain(f"{title} differs: {text}") for text in texts)
 
 
 def largest_first(calls: Sequence[CallEffect]) -> list[CallEffect]:

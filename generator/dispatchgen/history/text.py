@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dispatchgen.history.changes import Change
 from dispatchgen.history.moves import Move
 from dispatchgen.history.series import Run, Series
-from dispatchgen.results.text import NOTHING
+from dispatchgen.results.text import NOTHING, plain_line
 
 #: Digits of commits.
 _COMMIT = 12
@@ -19,7 +19,7 @@ def name_of(series: Series) -> str:
     benchmark = "whole model" if key.kind == "model" else key.benchmark
     variant = f" with {key.variant}" if key.variant else ""
     caches = f", {key.caches}" if key.caches != "warm" else ""
-    return f"{key.model} on {key.backend}, {key.device}, {key.call}: {benchmark}{variant}{caches}"
+    return plain_line(f"{key.model} on {key.backend}, {key.device}, {key.call}: {benchmark}{variant}{caches}")
 
 
 def between(change: Change) -> str:

@@ -18,6 +18,7 @@ from dispatchgen.results.fill import fill
 from dispatchgen.results.gather import Gathered, measurements
 from dispatchgen.results.measurements import NOT_MEASURED
 from dispatchgen.results.schema import RESULTS_VERSION
+from dispatchgen.results.text import plain
 
 #: Why rows have no time in a run that has not ended.
 INTERRUPTED = f"{NOT_MEASURED}: the run was interrupted"
@@ -119,5 +120,7 @@ def _no_results(path: Path, error: Exception) -> ResultsError:
 
 
 def _damaged(path: Path, *found: str) -> ResultsError:
-    problems = [Problem(f"the result file is damaged: {each}", Place(str(path)), "measure again") for each in found]
+    problems = [
+        Problem(f"the result file is damaged: {plain(each)}", Place(str(path)), "measure again") for each in found
+    ]
     return ResultsError(*problems)

@@ -1,8 +1,9 @@
-"""Times and longer texts, as the tables show them."""
+"""Times, names and longer texts, as the tables show them."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 from dispatchgen.results.schema import Results, Timing
@@ -11,6 +12,22 @@ from dispatchgen.results.schema import Results, Timing
 NOTHING = "-"
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+
+
+#: Control characters but for the end of a line, and what changes the order in which text is shown (Unicode's
+#: explicit directional formatting, https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters).
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_LINE_ENDS = re.compile(r"[\n\u2028\u2029]")
+
+
+def plain(text: str) -> str:
+    """A text without what terminals and pages would obey rather than show. Line ends stay."""
+    return _CONTROL.sub("\ufffd", text)
+
+
+def plain_line(text: str) -> str:
+    """The same in one line: a name, which could else look like a message."""
+    return _LINE_ENDS.sub("\ufffd", plain(text))
 
 
 def format_seconds(seconds: float | None) -> str:
