@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 import support
+from dispatchgen.results.json_schema import json_schema
+from schema_check import problems
 from substituted import build
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")]
@@ -116,6 +118,10 @@ def ran(tmp_path_factory: pytest.TempPathFactory, models_dir: Path, iree_tools: 
     compiler.write_text(f'#!/bin/sh\nfor word in "$@"; do {crash}; done\nexec {iree_tools.compile} "$@"\n')
     compiler.chmod(0o755)
     return run(suite, compiler.parent)
+
+
+def test_the_results_fit_their_schema(ran: Ran) -> None:
+    assert problems(json_schema(), ran.data) == []
 
 
 def test_the_original_is_measured_whatever_happens_to_the_others(ran: Ran) -> None:

@@ -49,7 +49,7 @@ def test_the_schema_knows_no_null() -> None:
     assert "null" not in types(json_schema())
 
 
-@pytest.mark.parametrize("command", [["schema"]])
+@pytest.mark.parametrize("command", [["schema"], ["schema", "manifest"]])
 def test_the_command_prints_the_schema(run_cli: support.RunCli, command: list[str]) -> None:
     done = run_cli(*command)
     assert json.loads(done.stdout) == json_schema()

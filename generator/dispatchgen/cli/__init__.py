@@ -37,7 +37,7 @@ _COMMANDS = {
     "capture": "Record runs of a model: with which sizes its dispatches run, and how often.",
     "merge-profiles": "Merge what runs recorded.",
     "doctor": "Say which tools were found, where, and which devices answer.",
-    "schema": "Print the JSON schema of the manifest.",
+    "schema": "Print the JSON schema of the manifest, or of results.",
     "cmake-dir": "Print the folder of the CMake rules.",
     "bazel-dir": "Print the folder of the Bazel rules.",
     "extract": "Write the benchmark modules of a configured module (called by the build).",

@@ -10,10 +10,10 @@ from dispatchgen.extract.schema import Data
 class Host(Data):
     """What Google Benchmark reports of the machine."""
 
-    cpus: int
-    mhz_per_cpu: int
-    cpu_scaling_enabled: bool | None = None
-    aslr_enabled: bool | None = None
+    cpus: int = Field(description="Number of processors.")
+    mhz_per_cpu: int = Field(description="Their clock.")
+    cpu_scaling_enabled: bool | None = Field(default=None, description="Whether the clock changes. Null: not told.")
+    aslr_enabled: bool | None = Field(default=None, description="Whether addresses are random. Null: not told.")
     load_avg: tuple[float, ...] = Field(default=(), description="Load average before the first benchmark.")
 
 
@@ -43,14 +43,14 @@ class DeviceFound(Data):
 class Machine(Data):
     """What times depend on besides the programs: results of different machines are not compared."""
 
-    cpu: Cpu
-    memory_bytes: int
+    cpu: Cpu = Field(description="The processor.")
+    memory_bytes: int = Field(description="Of the machine, in whole GiB.")
     system: str = Field(
         description="Operating system and the release of its kernel, without the patch level: `Linux 6.1`."
     )
     virtual_machine: str | None = Field(description="`kvm`, `vmware`, ...; null: none, as far as can be told.")
     container: str | None = Field(description="`docker`, `podman`, ...; null: none, as far as can be told.")
-    devices: tuple[DeviceFound, ...]
+    devices: tuple[DeviceFound, ...] = Field(description="The devices of the manifest that were looked at.")
 
 
 class Software(Data):
@@ -61,7 +61,7 @@ class Software(Data):
         description="Version of the wheel that iree-benchmark-module is from; null: not from a wheel."
     )
     dispatchgen: str = Field(description="Version of dispatchgen.")
-    python: str
+    python: str = Field(description="Version of Python.")
     kernel: str = Field(description="Release of the system's kernel.")
     flags: dict[str, str] = Field(description="SHA-256 of the compile flags, by `<model>/<backend>`.")
     commit: str | None = Field(description="Of the repository that the manifest is in; null: none.")
@@ -71,8 +71,8 @@ class Software(Data):
 class Environment(Data):
     """Where and with what it was measured."""
 
-    machine: Machine
-    software: Software
+    machine: Machine = Field(description="The machine; results of different ones are not compared.")
+    software: Software = Field(description="What was measured, and by what.")
     host: Host | None = Field(description="Null where nothing was measured.")
     host_name: str | None = Field(default=None, description="Only where it was asked for.")
     pinned: tuple[int, ...] = Field(default=(), description="Processors that benchmarks were kept on; empty: any.")
