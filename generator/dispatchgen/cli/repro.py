@@ -85,12 +85,9 @@ def command(
         )
         note = session.note()
     write_new(found.files, force=force)
-    if note is not None:
-        click.echo(f"note: {note}", err=True)
-    if not devices:
-        click.echo(
-            f"note: backend {session.backend.name} has no devices in the manifest: it is only compiled", err=True
-        )
+    compiled_only = f"backend {session.backend.name} has no devices in the manifest: it is only compiled"
+    for line in filter(None, [note, None if devices else compiled_only]):
+        click.echo(f"note: {line}", err=True)
     click.echo(found.script(), nl=False)
 
 

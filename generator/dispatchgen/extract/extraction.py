@@ -103,31 +103,13 @@ def extract(
         fit what they fill.
       ShapeError: the program itself rejects the shape of a call.
     """
-    found = {key: Found(export) for key, export in program.exports.items()}
     read_backs = ReadBacks(program)
-    run = [call for call in calls if call.is_run]
-    for index, (call, trace) in enumerate(zip(run, _traces(program, run, read_backs), strict=True)):
-        record_trace(program, found, call.name, trace, with_initializers=index == 0)
-    if not run:
-        record_trace(program, found, INITIALIZER, evaluate_initializers(program), with_initializers=True)
-    for name, each in (recorded or {}).items():
-        record_profile(program, found, name, each)
-    _explain_the_rest(program, found, calls)
+    found = _find(program, calls, recorded or {}, read_backs)
     usable = {key: each for key, each in found.items() if each.counts}
     dispatches = list(_dispatches(program, usable, calls, previous))
-    sizes = any_size(program, run, dispatches) if any_sizes else {}
-    held = Held()
-    if data is not None:
-        held = held_by([_with_kernel(dispatch, usable) for dispatch in dispatches], calls, data)
-    layouts = {
-        each.name: layout_of(
-            each.written,
-            each.benchmarks,
-            held.bindings.get(each.name),
-            any_size=each.name in sizes and bool(sizes[each.name].functions),
-        )
-        for each in dispatches
-    }
+    sizes = any_size(program, [call for call in calls if call.is_run], dispatches) if any_sizes else {}
+    held = held_by([_with_kernel(each, usable) for each in dispatches], calls, data) if data is not None else Held()
+    layouts = {each.name: _layout(each, held, sizes.get(each.name)) for each in dispatches}
     dispatches = [_with_data(each, held.bindings.get(each.name, {}), layouts[each.name]) for each in dispatches]
     dispatches = [_with_functions(each, sizes.get(each.name), layouts[each.name]) for each in dispatches]
     if cold_memory is not None:
@@ -142,6 +124,28 @@ def extract(
         uncounted=tuple(chain.from_iterable(_not_known(each, each.uncounted) for each in found.values())),
     )
     return Extraction(lock, read_backs.names, held, layouts, program, calls, usable, sizes, cold_memory)
+
+
+def _find(
+    program: Program, calls: Sequence[Call], recorded: Mapping[str, Recorded], read_backs: ReadBacks
+) -> dict[Key, Found]:
+    """What each export of a program does at the calls, or why that is not known."""
+    found = {key: Found(export) for key, export in program.exports.items()}
+    run = [call for call in calls if call.is_run]
+    for index, (call, trace) in enumerate(zip(run, _traces(program, run, read_backs), strict=True)):
+        record_trace(program, found, call.name, trace, with_initializers=index == 0)
+    if not run:
+        record_trace(program, found, INITIALIZER, evaluate_initializers(program), with_initializers=True)
+    for name, each in recorded.items():
+        record_profile(program, found, name, each)
+    _explain_the_rest(program, found, calls)
+    return found
+
+
+def _layout(dispatch: Dispatch, held: Held, any_size: AnySize | None) -> Layout:
+    """Where in the buffer of a dispatch its bindings are."""
+    takes_sizes = any_size is not None and bool(any_size.functions)
+    return layout_of(dispatch.written, dispatch.benchmarks, held.bindings.get(dispatch.name), any_size=takes_sizes)
 
 
 def _with_kernel(dispatch: Dispatch, found: Mapping[Key, Found]) -> tuple[Dispatch, Export, Origins]:
