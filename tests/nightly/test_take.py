@@ -61,6 +61,13 @@ def test_results_of_another_suite_are_no_success(place: Place) -> None:
         "the results are not of this manifest and preset: they also have other on cpu",
         "the results are of other compile flags than the manifest has: m/cpu",
     ]
+    results["environment"]["machine"]["memory_bytes"] += 1 << 40
+    part.write_text(json.dumps(results | {"id": "other"}))
+    with pytest.raises(ResultsError) as raised:
+        take(night, [_edited(place, "copy"), part])
+    assert "dispatchgen merge-results --force puts them together all the same" in [
+        problem.hint for problem in raised.value.problems
+    ], "a command that has the option"
     command = [str(each) for each in place.cli("--results", part)]
     for option in (["--resume"], ["--shard", "1/2"]):
         outcome = CliRunner().invoke(dispatchgen, [*command, *option])
