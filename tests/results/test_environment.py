@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatchgen.manifest.suite import Device
+from dispatchgen.manifest.suite import Device, RunSettings
 from dispatchgen.results.environment import (
     Measured,
     differences,
@@ -48,8 +48,14 @@ def test_this_machine(iree_tools: IreeTools, tmp_path: Path) -> None:
     assert (other.cpu.model, other.virtual_machine, other.devices) == ("Neoverse-N1", None, ())
 
 
-def test_environment(tmp_path: Path, programs: Measured) -> None:
-    folder = SuiteFolder(tmp_path, models=[layers_model("m")])
+def test_environment(tmp_path: Path, programs: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dispatchgen.results.uncontrolled.last_level_caches", lambda *_: [1 << 30])
+    model = layers_model("m")
+    cold = replace(model, id="cold", name="cold", cold_memory=1 << 28, run=RunSettings(caches="both"))
+    folder = SuiteFolder(tmp_path, models=[model])
+    assert not any("cold" in sentence for sentence in read_environment(folder.suite, programs).uncontrolled)
+    suite = replace(folder.suite, models=(model, cold))
+    assert any("256 MiB" in sentence for sentence in read_environment(suite, programs).uncontrolled)
     found = read_environment(folder.suite, programs, pinned=[1])
     assert found.host_name is None
     assert found.pinned == (1,)
