@@ -279,7 +279,9 @@ def test_names_that_hold_markup(opened: Open, tmp_path: Path) -> None:
         assert number(page).startswith("26 of 104")
         for caches in ("warm", "cold"):
             choice(page, "caches").select_option(caches)
-            page.locator("#table tbody a").first.click()
+            link = page.locator("#table tbody a").first
+            assert link.evaluate("each => getComputedStyle(each).unicodeBidi") == "isolate"
+            link.click()
             dialog = page.get_by_role("dialog")
             assert model in dialog.locator("dd").all_inner_texts()
             row = next(row for row in table_rows([result], None) if (row.model, row.caches) == (model, caches))

@@ -121,7 +121,7 @@ def test_the_data_cannot_end_the_script_element() -> None:
     found = table_rows([result], None)
     text = data_json(found, columns(found))
     assert not set(text) & set("<>&\u2028")
-    assert json.loads(text)["texts"]["model"] == [evil.replace("\u202e", "\ufffd")]
+    assert json.loads(text)["texts"]["model"] == [evil]
 
 
 def test_the_data_is_what_the_rows_are(comparison: Comparison, new: lean.Results) -> None:

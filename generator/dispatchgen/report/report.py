@@ -24,7 +24,6 @@ from dispatchgen.report.over_time import OverTime
 from dispatchgen.report.table import TableRow, as_mapping, data_json, table_rows, values_of
 from dispatchgen.report.verdicts import CALM, SHOWN
 from dispatchgen.results.lean import Results
-from dispatchgen.results.text import plain
 
 _TEMPLATES = Path(__file__).parent / "templates"
 #: The parts of the page's script, in their order.
@@ -166,15 +165,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=True,
-        finalize=_shown,
     )
     environment.filters.update(FILTERS)
     return environment
-
-
-def _shown(value: object) -> object:
-    """A value as the page shows it; markup is dispatchgen's own."""
-    return plain(value) if type(value) is str else value
 
 
 @cache

@@ -17,7 +17,6 @@ from dispatchgen.manifest.shapes import default_label
 from dispatchgen.report.commands import COMMANDS
 from dispatchgen.report.verdicts import CALM, SHOWN
 from dispatchgen.results.lean import Call, Key, Results, Row, rows
-from dispatchgen.results.text import plain
 
 
 class TableRow(NamedTuple):
@@ -178,7 +177,7 @@ def data_json(found: Sequence[TableRow], shown: Sequence[Sequence[str]]) -> str:
             columns[name] = values if name in _WHOLE else _rounded(values)
         else:
             numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
-            texts[name] = [plain(each) if isinstance(each, str) else each for each in numbers]
+            texts[name] = list(numbers)
             # One number stands for a column of the same.
             columns[name] = [numbers[value] for value in values] if len(numbers) > 1 else 0
     data = {
