@@ -109,7 +109,7 @@ def test_runs_of_other_code_are_no_repetition(tmp_path: Path) -> None:
     suite = suite_in(tmp_path)
     for other, message in (
         (made_up.results([call([*other_code, *coded[2:]])], id="code"), "2 of 20 modules are others"),
-        (made_up.results([settings], id="settings"), "other settings"),
+        (made_up.results([settings], id="settings"), "repetitions: 3 and 9"),
         (made_up.results([call(coded)], id="software", software=software), "compiler: .*3.13.0.* and .*3.14.0"),
         (made_up.results([call(coded)], id="turns", session="base"), "measured in turns"),
     ):

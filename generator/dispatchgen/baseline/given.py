@@ -20,6 +20,9 @@ from dispatchgen.results.schema import Measuring
 #: Settings by which a time does not differ, but how well it is known.
 _HOW_LONG = frozenset({"rounds", "precision"})
 
+#: How calls were measured.
+_Settings = dict[tuple[str, ...], dict[str, Any]]
+
 
 def unlike(given: Sequence[tuple[Path, lean.Results]]) -> Iterator[Problem]:
     """Why results are not runs of the same code, measured alike: what they differ by would be taken for noise."""
@@ -32,8 +35,7 @@ def unlike(given: Sequence[tuple[Path, lean.Results]]) -> Iterator[Problem]:
             yield Problem(message, Place(str(path)), hint)
         found = [*software_differences(_software(base), _like(_software(base), _software(result)))]
         found += _other_code(code, _code(result))
-        if settings | _settings(result) != _settings(result) | settings:
-            found.append("calls were measured with other settings")
+        found += _other_settings(settings, _settings(result))
         if found:
             message = "\n  ".join([f"it is no run of the same code as {first_path}:", *found])
             yield Problem(message, Place(str(path)), hint)
@@ -62,12 +64,24 @@ def _other_code(base: Mapping[Key, str], other: Mapping[Key, str]) -> list[str]:
     return [f"{len(differing)} of {len(base)} modules are others:", *first(f"  {describe(key)}" for key in differing)]
 
 
+def _other_settings(base: _Settings, other: _Settings) -> list[str]:
+    """In what the calls that both have were measured otherwise, each difference once."""
+    return sorted(
+        {
+            f"{name}: {value} and {other[call].get(name)}"
+            for call in base.keys() & other.keys()
+            for name, value in base[call].items()
+            if other[call].get(name) != value
+        }
+    )
+
+
 def _code(result: lean.Results) -> dict[Key, str]:
     """The modules of rows."""
     return {row.key: row.compiled.sha256 for row in lean.rows(result) if row.compiled is not None}
 
 
-def _settings(result: lean.Results) -> dict[tuple[str, ...], dict[str, Any]]:
+def _settings(result: lean.Results) -> _Settings:
     """How calls were measured."""
     return {
         (call.model, call.backend, call.device.id, call.call): {
