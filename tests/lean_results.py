@@ -11,6 +11,8 @@ from dispatchgen.results import lean
 from dispatchgen.results.estimate import estimate
 from dispatchgen.results.schema import Results
 
+_SOFTWARE = made_up_results.SOFTWARE.model_copy(update={"runtime": None})
+
 
 def read(results: Results) -> lean.Results:
     """What is read of results."""
@@ -26,10 +28,12 @@ def of_rounds(
 ) -> lean.Results:
     """Results of one call; `rounds` are by benchmark, each of one repetition, at least two.
 
+    The runtime is not known: it may be another, so that the same code may have become slower.
+
     Args:
       code: Hash of the module, by benchmark; else it is not known.
     """
-    frame = read(made_up_results.results([made_up_results.call([])], id=id, session=session))
+    frame = read(made_up_results.results([made_up_results.call([])], id=id, session=session, software=_SOFTWARE))
     dispatches = tuple(_dispatch(name, each, (code or {}).get(name)) for name, each in rounds.items())
     call = msgspec.structs.replace(frame.calls[0], dispatches=dispatches, whole_model=lean.WholeModel())
     return msgspec.structs.replace(frame, calls=(call,))

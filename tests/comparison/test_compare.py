@@ -18,7 +18,9 @@ from dispatchgen.comparison.conditions import failures, floor_of, parse
 from dispatchgen.comparison.options import Options
 from dispatchgen.comparison.schema import Comparison, Row
 from dispatchgen.errors import ComparisonError
+from dispatchgen.results.environment_schema import Software
 from dispatchgen.results.lean import Key, Results
+from dispatchgen.results.schema import Compiled
 
 _SWAPPED = {"faster": "slower", "slower": "faster", "gone": "new", "new": "gone"}
 
@@ -137,6 +139,35 @@ def test_what_repeated_runs_differ_by_is_no_change(at_once: bool) -> None:
     noisy = _first(0.03, at_once=at_once)
     assert noisy.verdict == "noisy"
     assert noisy.threshold == pytest.approx(0.136, abs=0.001)  # e ^ (3 x 0.03 x the root of 2) - 1
+
+
+def _of_code(id: str, seconds: float, sha256: str, software: Software, session: str | None) -> Results:
+    """Results of one kernel whose module has this hash."""
+    row = made_up_results.dispatch("kernel", made_up_results.rounds_of(seconds, noise=0.001, seed=id))
+    row = row.model_copy(update={"compiled": Compiled(seconds=None, peak_bytes=None, size=1, sha256=sha256)})
+    call = made_up_results.call([row])
+    return lean_results.read(made_up_results.results([call], id=id, session=session, software=software))
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_the_same_code_is_called_slower_only_where_the_runtime_may_be_another(at_once: bool) -> None:
+    def software(runtime: str | None) -> Software:
+        return made_up_results.SOFTWARE.model_copy(update={"runtime": runtime})
+
+    def verdict(before: str | None, after: str | None, *, trust_code: bool = True, code: str = "same") -> str:
+        session = "s" if at_once else None
+        base = _of_code("a", 1e-3, "same", software(before), session)
+        return (
+            compare(base, _of_code("b", 1.2e-3, code, software(after), session), Options(trust_code=trust_code))
+            .rows[0]
+            .verdict
+        )
+
+    assert verdict("3.13.0", "3.13.0") == "noisy"
+    assert verdict("3.13.0", "3.13.0", trust_code=False) == "slower"
+    assert verdict("3.13.0", "3.13.0", code="another") == "slower"
+    assert verdict("3.13.0", "3.14.0") == "slower"
+    assert verdict(None, None) == "slower"
 
 
 def test_pairs_are_rounds_of_one_number() -> None:

@@ -30,7 +30,8 @@ def compare(base: Results, new: Results, options: Options = _DEFAULT) -> Compari
         raise ComparisonError(*problems)
     pairs = match(base, new)
     paired = base.session == new.session
-    judged = judge(pairs, Missing(new), options, paired=paired)
+    same_runtime = old_environment.software.runtime == new_environment.software.runtime is not None
+    judged = judge(pairs, Missing(new), options, paired=paired, same_environment=same_runtime and not machine)
     counts = Counter(row.verdict for row in judged.rows)
     return Comparison(
         version=COMPARISON_VERSION,

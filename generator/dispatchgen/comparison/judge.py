@@ -41,13 +41,17 @@ class _Tested:
     same_code: npt.NDArray[np.bool_]
 
 
-def judge(pairs: Sequence[Pair], missing: Missing, options: Options, *, paired: bool) -> Judged:
+def judge(
+    pairs: Sequence[Pair], missing: Missing, options: Options, *, paired: bool, same_environment: bool = False
+) -> Judged:
     """A row with its verdict for each pair.
 
     Args:
       missing: Why what is only in BASE is not in NEW.
       paired: Whether both were measured at once: then rounds with the same number are compared.
+      same_environment: Whether both were measured on the same machine by the same runtime.
     """
+    trusted = same_environment and options.trust_code
     rows = [present(pair, missing, options) for pair in pairs]
     tested = _test(pairs, rows, options, paired=paired)
     reach = reach_of([rows[index] for index in tested.indices], tested.logs, tested.same_code, options, paired=paired)
@@ -55,7 +59,9 @@ def judge(pairs: Sequence[Pair], missing: Missing, options: Options, *, paired: 
     logs = tested.logs
     numbers = np.array([logs.mean, logs.low, logs.high, tested.p, tested.floor, threshold]).T.tolist()
     for index, found in zip(tested.indices, numbers, strict=True):
-        rows[index] = _told(rows[index], *found, options=options)
+        rows[index] = _told(
+            rows[index], *found, options=options, is_same=trusted and _is_same(rows[index], pairs[index])
+        )
     return Judged(tuple(rows), _criteria(reach, options), _between(reach, tested.indices, len(rows)))
 
 
@@ -116,13 +122,29 @@ def _rounds(base: Timing, new: Timing, *, paired: bool) -> tuple[Sequence[float]
     return [each for each, _ in both], [each for _, each in both]
 
 
+def _is_same(row: Row, pair: Pair) -> bool:
+    """Whether the same code ran on the same data."""
+    return bool(row.same_code) and len({each.dispatch.data for each in pair if each and each.dispatch}) < 2
+
+
 def _told(
-    row: Row, log: float, low: float, high: float, p: float, floor: float, threshold: float, *, options: Options
+    row: Row,
+    log: float,
+    low: float,
+    high: float,
+    p: float,
+    floor: float,
+    threshold: float,
+    *,
+    options: Options,
+    is_same: bool,
 ) -> Row:
     """The row of a tested pair. All but `p` are logarithms."""
     verdict: Verdict = "noisy"
     reason = None
-    if p < options.alpha and abs(log) >= threshold:
+    if p < options.alpha and abs(log) >= threshold and is_same:
+        reason = "code, data, runtime and machine are the same: what differs is noise"
+    elif p < options.alpha and abs(log) >= threshold:
         verdict = "slower" if log > 0 else "faster"
         if row.same_code:
             reason = "the code is the same: the machine or the runtime differs"

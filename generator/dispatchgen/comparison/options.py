@@ -23,4 +23,7 @@ class Options:
     noise: Mapping[Key, float] = field(default_factory=dict)
     #: How much slower a row may get, relative; None: no limit of its own; infinite: the row makes no check fail.
     limits: Callable[[Key], float | None] = _no_limit
+    #: Whether the same code, run by the same runtime on the same machine and data, is never called faster or slower: it
+    #: is not, whatever a test says.
+    trust_code: bool = True
     force: bool = False  #: Whether results of different machines are compared all the same.
