@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from dispatchgen.results.lean import Key
+from dispatchgen.results.lean import Count, Key, Noise, Seconds
 
 #: Version of the file format that this dispatchgen writes and reads.
 BASELINE_VERSION = 1
@@ -31,8 +31,8 @@ class Call(msgspec.Struct, frozen=True):
     run_flags: tuple[str, ...]
     function: str  #: The entry function; empty: no model is called.
     shape: str
-    symbols: dict[str, int]
-    overrides: dict[str, int]
+    symbols: dict[str, Count]
+    overrides: dict[str, Count]
     settings: dict[str, object]  #: A `results.schema.Settings`.
     #: Ids of the runs that measured all dispatches of it: what is not among their rows, they did not run.
     whole: tuple[str, ...] = ()
@@ -54,20 +54,20 @@ class BaselineRow(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     benchmark: str = ""  #: Of a whole model: empty.
     variant: str = ""  #: Id of a substitution or combination.
     caches: str = "warm"
-    seconds: float  #: One run; six significant digits, as all times here.
-    cpu_seconds: float
-    noise: float | None = None  #: Standard deviation of the logarithm of `seconds` from run to run; null: not known.
-    rounds: tuple[float, ...]  #: By round: the fastest repetition, in the order in which they were measured.
+    seconds: Seconds  #: One run; six significant digits, as all times here.
+    cpu_seconds: Seconds
+    noise: Noise | None = None  #: Standard deviation of the logarithm of `seconds` from run to run; null: not known.
+    rounds: tuple[Seconds, ...]  #: By round: the fastest repetition, in the order in which they were measured.
     results: tuple[str, ...]  #: Ids of the runs that measured it.
-    count: int | None = None
+    count: Count | None = None
     name: str = ""  #: Stable name of the dispatch; what follows is empty for a whole model.
     operation: str = ""
     content: str = ""  #: SHA-256 of the executable with its symbols made stable.
-    workload: tuple[int, ...] = ()
+    workload: tuple[Count, ...] = ()
     constants: tuple[tuple[str, int], ...] = ()
-    bindings: tuple[int, ...] = ()
+    bindings: tuple[Count, ...] = ()
     data: tuple[str, ...] = ()  #: In words, what the bindings held; empty: zeros.
-    size: int | None = None  #: Bytes of the `.vmfb`.
+    size: Count | None = None  #: Bytes of the `.vmfb`.
     sha256: str | None = None  #: Of the `.vmfb`.
 
     @property

@@ -16,6 +16,7 @@ from dispatchgen.baseline.text import describe
 from dispatchgen.errors import BaselineError, Place, Problem
 from dispatchgen.files import write_if_changed
 from dispatchgen.manifest.names import MAX_NAME, show
+from dispatchgen.results.damage import SHORTEST, is_time
 from dispatchgen.results.environment_schema import Machine, Software
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -121,9 +122,14 @@ def _wrong(baseline: Baseline) -> Iterator[str]:
     for key, times in Counter(row.key for row in baseline.rows).items():
         if times > 1:
             yield f"the row {show(describe(key))} is there {times} times"
-    calls = {call.key for call in baseline.calls}
+    calls, runs = {call.key for call in baseline.calls}, {each.id for each in baseline.results}
+    yield from (
+        f"the run {each.id} has no time: {each.started!r}" for each in baseline.results if not is_time(each.started)
+    )
     for row in baseline.rows:
-        if not row.rounds or min(row.rounds) < 0 or row.seconds < 0:
+        if not row.rounds or any(0 < each < SHORTEST for each in (row.seconds, *row.rounds)):
             yield f"the row {show(describe(row.key))} has no times"
+        if not (row.results and runs.issuperset(row.results)):
+            yield f"the row {show(describe(row.key))} is of a run that is not listed"
         if row.key[:4] not in calls:
             yield f"the row {show(describe(row.key))} is of a call that is not listed"

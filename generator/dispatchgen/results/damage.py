@@ -15,7 +15,7 @@ from dispatchgen.results import lean, schema
 _T = TypeVar("_T", bound=Hashable)
 
 #: A run that takes less has not been measured, in seconds: ratios of such times are no numbers any more.
-_SHORTEST = 1e-15
+SHORTEST = 1e-15
 #: The longest time, in seconds, as `lean.Seconds` has it.
 _LONGEST = 1e9
 #: Years that times of runs can be of: in any time zone, they are times.
@@ -25,7 +25,7 @@ _YEARS = range(1970, 9999)
 def damage(results: lean.Results) -> Iterator[str]:
     """What is wrong with results whose types and bounds `lean` has checked; for people."""
     for name, text in (("started", results.started), ("finished", results.finished)):
-        if text is not None and not _is_time(text):
+        if text is not None and not is_time(text):
             yield f"`{name}` is no time: {text!r}"
     yield from _parts(results)
     for place in _repeated(list(map(_place, results.calls))):
@@ -55,7 +55,8 @@ def time_of(text: str) -> datetime:
     return datetime.fromisoformat(text.replace("Z", "+00:00"))  # Python 3.10 does not know Z
 
 
-def _is_time(text: str) -> bool:
+def is_time(text: str) -> bool:
+    """Whether a text is a time that a run can be of."""
     try:
         time = time_of(text)
     except ValueError:
@@ -107,8 +108,8 @@ def _wrong(timing: lean.Timing) -> str | None:
     fastest = timing.fastest
     if not fastest or len(timing.rounds) != len(fastest):
         return f"{len(timing.rounds)} rounds have {len(fastest)} times"
-    if min(timing.seconds, *fastest) < _SHORTEST and any(0 < each < _SHORTEST for each in (timing.seconds, *fastest)):
-        return f"a time is shorter than {_SHORTEST:g} s"
+    if min(timing.seconds, *fastest) < SHORTEST and any(0 < each < SHORTEST for each in (timing.seconds, *fastest)):
+        return f"a time is shorter than {SHORTEST:g} s"
     if timing.low is not None and timing.high is not None and timing.low > timing.high:
         return "the ends of its interval are in the wrong order"
     return None
