@@ -108,6 +108,8 @@ def test_what_is_merged_can_be_merged_further() -> None:
     assert [shard.index for shard in merged.missing] == [3, 4, 5]
     both = merge([("both.json", merged.results), *rest])
     assert both.missing == ()
+    more = merge([("whole.json", WHOLE), first])
+    assert (more.missing, more.results.measuring.shards) == ((), ()), "one that is of everything lacks nothing"
     assert _without_times(both.results) == _without_times(WHOLE)
     assert both.results.measuring.merged == 5
     assert both.results.measuring.runs == tuple(sorted(result.id for _, result in SHARDS[5]))
@@ -253,6 +255,21 @@ def test_the_command_says_which_shards_are_missing(tmp_path: Path) -> None:
     assert load_full(output).measuring.shards == (Shard(index=2, count=3),)
     done = CliRunner().invoke(command, [files[1], "-o", str(output), "--partial"], catch_exceptions=False)
     assert "missing: shards 1/3, 3/3" in done.output
+
+
+def test_the_command_fails_where_nothing_was_measured(tmp_path: Path) -> None:
+    (file,) = _written(tmp_path, [("none.json", made_up_results.results([]))])
+    with pytest.raises(CheckFailed, match="nothing was measured"):
+        CliRunner().invoke(command, [file, "-o", str(tmp_path / "all.json")], catch_exceptions=False)
+
+
+def test_the_command_writes_over_none_of_its_inputs(tmp_path: Path) -> None:
+    files = _written(tmp_path, SHARDS[3])
+    before = Path(files[1]).read_bytes()
+    done = CliRunner().invoke(command, [*files, "-o", files[1]])
+    assert done.exit_code == 2
+    assert "--output: " in done.output and "is read, and would be written over" in done.output
+    assert Path(files[1]).read_bytes() == before
 
 
 def test_the_command_names_each_file_that_it_cannot_read(tmp_path: Path) -> None:

@@ -141,6 +141,8 @@ def _missing(results: Sequence[Results]) -> tuple[Shard, ...]:
 def _measuring(results: Sequence[Results], rounds: int) -> Measuring:
     every = [result.measuring for result in results]
     shards = {(shard.index, shard.count): shard for result in results for shard in _shards(result)}
+    if not all(map(_shards, results)):
+        shards = {}  # one of them is of everything
     budgets = [each.budget_seconds for each in every]
     return Measuring(
         budget_seconds=None if None in budgets else sum(budget or 0.0 for budget in budgets),
