@@ -11,6 +11,7 @@ import click
 
 from dispatchgen.cli.comparison_options import check_and_report, fail_on_option, file_options
 from dispatchgen.cli.options import manifest_option
+from dispatchgen.cli.run_options import check_files
 
 if TYPE_CHECKING:
     from dispatchgen.comparison.conditions import Condition
@@ -106,6 +107,7 @@ def check_command(
     The exit code is 1 where a benchmark is slower than its threshold allows, fails or is gone; also where there is no
     baseline for the machine.
     """
+    check_files([result], {"--json": json, "--markdown": markdown, "--junit": junit})
     from dispatchgen.baseline.job import check
     from dispatchgen.manifest import load_suite
     from dispatchgen.results.load import load

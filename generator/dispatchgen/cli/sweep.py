@@ -13,6 +13,7 @@ from dispatchgen.cli.options import host_bin_dir_option, timeout_option
 from dispatchgen.cli.progress import ConsoleObserver
 from dispatchgen.cli.run_options import (
     build_dir_option,
+    check_files,
     checked_settings,
     json_option,
     measuring_options,
@@ -104,6 +105,7 @@ def command(
     if svg is not None:
         plot.check_available()
     settings = checked_settings(run_settings)
+    check_files([manifest], {"--json": json, "--svg": svg})
     suite = suite_of_one_backend(manifest, model, backend, device)
     devices = suite.backends[0].devices
     if not devices:
