@@ -170,6 +170,17 @@ def test_the_same_code_is_called_slower_only_where_the_runtime_may_be_another(at
     assert verdict(None, None) == "slower"
 
 
+def test_what_repeated_runs_differ_by_is_known_of_a_renamed_kernel_too() -> None:
+    names = [made_up_results.dispatch(name, [1.1e-3] * 5, content="same") for name in ("before", "after")]
+    base, new = (
+        lean_results.read(made_up_results.results([made_up_results.call([row])], id=row.name)) for row in names
+    )
+    key = Key("model", "cpu", "local", "static", "dispatch", "before", "", "warm")
+    row = compare(base, new, Options(noise={key: 0.05})).rows[0]
+    assert row.renamed_from == "before"
+    assert row.threshold == pytest.approx(math.expm1(3 * 0.05 * math.sqrt(2)))
+
+
 def test_pairs_are_rounds_of_one_number() -> None:
     drift = [1.0, 1.3, 0.9, 1.2, 1.1, 1.4]
     base = {"kernel": [1e-3 * each for each in drift]}

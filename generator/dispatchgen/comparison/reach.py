@@ -58,7 +58,7 @@ def reach_of(
     """
     number = len(rows)
     beyond = max(_BEYOND, normal_quantile(1 - options.alpha / max(1, number)))
-    own = np.array([options.noise.get(row.key, math.nan) for row in rows]) * math.sqrt(2)  # of two runs
+    own = np.array([options.noise.get(row.key_in_base, math.nan) for row in rows]) * math.sqrt(2)  # of two runs
     known = ~np.isnan(own)
     if not paired and number and 2 * known.sum() >= number:
         # The others were added later, by one run: they are taken to be as those that differ the most.

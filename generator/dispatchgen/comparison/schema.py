@@ -62,6 +62,11 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             self.model, self.backend, self.device, self.call, self.kind, self.benchmark, self.variant, self.caches
         )
 
+    @property
+    def key_in_base(self) -> Key:
+        """The same in BASE, where it may have had another name."""
+        return self.key if self.renamed_from is None else self.key._replace(benchmark=self.renamed_from)
+
 
 class CallEffect(msgspec.Struct, frozen=True, gc=False):
     """What all dispatches together mean for one call of a model: the sum of time x count, of the compiler's own."""
