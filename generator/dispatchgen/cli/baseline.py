@@ -11,7 +11,7 @@ import click
 
 from dispatchgen.cli.comparison_options import check_and_report, fail_on_option, file_options
 from dispatchgen.cli.options import manifest_option
-from dispatchgen.cli.run_options import check_files
+from dispatchgen.cli.outputs import check_files
 
 if TYPE_CHECKING:
     from dispatchgen.comparison.conditions import Condition
@@ -72,7 +72,7 @@ def show_command(name: str | None, manifest: Path, machine: str | None) -> None:
     from dispatchgen.baseline import table
     from dispatchgen.baseline.find import files_of
     from dispatchgen.baseline.store import read_baseline
-    from dispatchgen.cli.run_options import print_tables
+    from dispatchgen.cli.outputs import print_tables
     from dispatchgen.manifest import load_suite
 
     files = files_of(load_suite(manifest).root, name, machine)
@@ -145,7 +145,7 @@ def update_command(
     from dispatchgen.baseline.job import propose_update
     from dispatchgen.baseline.table import update_lines
     from dispatchgen.baseline.update import Policy
-    from dispatchgen.cli.run_options import print_tables
+    from dispatchgen.cli.outputs import print_tables
     from dispatchgen.comparison import table
     from dispatchgen.manifest import load_suite
     from dispatchgen.results.load import load

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from dispatchgen.cli.comparison_options import check_and_report, fail_on_option, file_options, floor_options
-from dispatchgen.cli.run_options import check_files
+from dispatchgen.cli.memory import collect_nothing
+from dispatchgen.cli.outputs import check_files
 
 if TYPE_CHECKING:
     from dispatchgen.comparison.conditions import Condition
@@ -51,9 +51,7 @@ def command(
     from dispatchgen.comparison.options import Options
     from dispatchgen.results.load import load
 
-    # There are no cycles to be found among the many numbers of results, and looking takes longer than all the rest.
-    gc.disable()
-    click.get_current_context().call_on_close(gc.enable)
+    collect_nothing()
     options = Options(floor=floor_of(floor, conditions), absolute_floor=absolute_floor, force=force)
     before, after = load(base), load(new)
     if before.id == after.id:

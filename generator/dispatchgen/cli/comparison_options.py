@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from dispatchgen.cli.run_options import print_tables, result_file
+from dispatchgen.cli.outputs import print_tables, result_file
 from dispatchgen.errors import CheckFailed
 from dispatchgen.files import write_if_changed
 

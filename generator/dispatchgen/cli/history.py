@@ -56,7 +56,7 @@ def show_command(benchmark: str, history: Path, machine: str | None, last: int |
 
     BENCHMARK is a name, also one that it had before, or a pattern ('matmul_*'); whole_model: the whole models.
     """
-    from dispatchgen.cli.run_options import print_tables
+    from dispatchgen.cli.outputs import print_tables
     from dispatchgen.history.changes import find_changes
     from dispatchgen.history.moves import find_moves
     from dispatchgen.history.series import called, read_series
@@ -78,7 +78,7 @@ def changes_command(benchmark: str | None, history: Path, machine: str | None, s
 
     BENCHMARK is a name or pattern. Default: all benchmarks.
     """
-    from dispatchgen.cli.run_options import print_tables
+    from dispatchgen.cli.outputs import print_tables
     from dispatchgen.history.changes import FEWEST_RUNS, find_changes
     from dispatchgen.history.moves import find_moves
     from dispatchgen.history.series import called, read_series

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from dispatchgen.cli.run_options import check_files, result_file
+from dispatchgen.cli.outputs import check_files, result_file
 from dispatchgen.errors import CheckFailed, DispatchgenError, Place, Problem, ResultsError
 
 

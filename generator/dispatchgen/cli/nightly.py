@@ -13,15 +13,9 @@ from rich.console import Console
 
 from dispatchgen.cli.comparison_options import fail_on_option
 from dispatchgen.cli.options import host_bin_dir_option, timeout_option
+from dispatchgen.cli.outputs import print_tables
 from dispatchgen.cli.progress import ConsoleObserver
-from dispatchgen.cli.run_options import (
-    build_dir_option,
-    checked_settings,
-    measuring_options,
-    parsed_by,
-    print_tables,
-    rounds_options,
-)
+from dispatchgen.cli.run_options import build_dir_option, checked_settings, measuring_options, parsed_by, rounds_options
 from dispatchgen.errors import CheckFailed
 from dispatchgen.iree.process import end_as_interrupted
 from dispatchgen.manifest import DEFAULT_MANIFEST, load_suite

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from dispatchgen.cli.memory import collect_nothing
 from dispatchgen.cli.options import manifest_option
-from dispatchgen.cli.run_options import check_files, result_file
+from dispatchgen.cli.outputs import check_files, result_file
 
 if TYPE_CHECKING:
     from dispatchgen.comparison.schema import Comparison
@@ -68,9 +68,7 @@ def command(
     if str(output) == "-" and str(markdown) == "-":
         raise click.UsageError("only one of --output and --markdown can go to standard output.")
     check_files((*results, *filter(None, (base, history))), {"--output": output, "--markdown": markdown})
-    # The collector would look at the same millions of objects again and again, and none of them is garbage.
-    gc.disable()
-    click.get_current_context().call_on_close(gc.enable)
+    collect_nothing()
     from dispatchgen.files import write_if_changed
     from dispatchgen.report.markdown import markdown as markdown_text
     from dispatchgen.report.report import report

@@ -10,17 +10,14 @@ from rich.console import Console
 from rich.text import Text
 
 from dispatchgen.cli.options import host_bin_dir_option, timeout_option
+from dispatchgen.cli.outputs import check_files, json_option, print_tables, result_file
 from dispatchgen.cli.progress import ConsoleObserver
 from dispatchgen.cli.run_options import (
     build_dir_option,
     caches_option,
-    check_files,
     checked_settings,
-    json_option,
     measuring_options,
     parsed_by,
-    print_tables,
-    result_file,
     rounds_options,
 )
 from dispatchgen.errors import CheckFailed, DispatchgenError, Problem

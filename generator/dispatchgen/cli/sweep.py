@@ -10,16 +10,13 @@ import click
 from rich.console import Console
 
 from dispatchgen.cli.options import host_bin_dir_option, timeout_option
+from dispatchgen.cli.outputs import check_files, json_option, print_tables, result_file
 from dispatchgen.cli.progress import ConsoleObserver
 from dispatchgen.cli.run_options import (
     build_dir_option,
-    check_files,
     checked_settings,
-    json_option,
     measuring_options,
     one_backend_options,
-    print_tables,
-    result_file,
     suite_of_one_backend,
 )
 from dispatchgen.errors import CheckFailed, ManifestError, Place, Problem

@@ -25,6 +25,11 @@ class Cost:
     overhead: float  #: Of one call, besides its runs.
     kernel: float  #: Of one run.
 
+    @property
+    def told_overhead(self) -> float | None:
+        """The overhead where it is more than half of a run; None: a slow state of the machine may look like it."""
+        return self.overhead if self.overhead > self.kernel / 2 else None
+
 
 def trial(alone: float, longest_call: float) -> int:
     """The batch of the second pilot; 1: none is needed, since any batch makes calls too long.

@@ -128,7 +128,7 @@ def measurements(tasks: Iterable[Measurable], gathered: Gathered, missing: str) 
             measured[task.target, benchmark] = Measured(
                 samples=tuple(found[round] for round in sorted(found)),
                 failure=failure if found or failure else missing,
-                overhead=None if costs is None else costs.overhead,
+                overhead=None if costs is None else costs.told_overhead,
             )
     seen = {gathered.targets[task][1:3] for (task, _) in gathered.samples}
     return Measurements(

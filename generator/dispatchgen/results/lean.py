@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -223,10 +223,10 @@ def rows(results: Results) -> Iterator[Row]:
                 yield Row(key, call, whole.timing, whole.failure, 1, None, whole.compiled)
 
 
-def _by_caches(each: Dispatch | Substituted) -> Iterator[tuple[str, Timing | None, str | None]]:
+def _by_caches(each: Dispatch | Substituted) -> Sequence[tuple[str, Timing | None, str | None]]:
     """What was measured, or was to be: `warm` or `cold`, the time, and why there is none."""
-    is_cold = each.cold is not None or each.cold_failure is not None
-    if each.timing is not None or each.failure is not None or not is_cold:
-        yield "warm", each.timing, each.failure
-    if is_cold:
-        yield "cold", each.cold, each.cold_failure
+    warm = ("warm", each.timing, each.failure)
+    if each.cold is None and each.cold_failure is None:
+        return (warm,)
+    cold = ("cold", each.cold, each.cold_failure)
+    return (cold,) if each.timing is None and each.failure is None else (warm, cold)

@@ -122,7 +122,9 @@ class DispatchResult(Data):
     )
     cold_failure: str | None = Field(default=None, description="Why it was not measured cold, if it was to be.")
     overhead_seconds: float | None = Field(
-        default=None, description="What one call costs besides its runs: host time. Null: not measured."
+        default=None,
+        description="What one call costs besides its runs: host time. Null: not measured, or too little to be told "
+        "from noise.",
     )
     compiled: Compiled | None = Field(default=None, description="Null: there is no module.")
     function: str | None = Field(
