@@ -119,6 +119,16 @@ def take(folder: Path, builds: tuple[Path, Path], arguments: argparse.Namespace)
     return _taken(files[0]), _taken(files[1])
 
 
+def takes(folder: Path, builds: tuple[Path, Path], arguments: argparse.Namespace) -> Iterator[tuple[Taken, Taken]]:
+    """What is measured, as often as asked for; after Ctrl-C, what was measured until then."""
+    for number in range(arguments.comparisons):
+        print(f"measuring: {number + 1} of {arguments.comparisons}", file=sys.stderr)
+        try:
+            yield take(folder, builds, arguments)
+        except KeyboardInterrupt:
+            return
+
+
 def _taken(file: Path) -> Taken:
     found: dict[Key, list[float]] = {}
     for call in load_full(file).calls:
@@ -227,8 +237,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         builds = build(folder)
-        taken = (take(folder, builds, arguments) for _ in range(arguments.comparisons))
-        scores, ratio = judged(taken)
+        scores, ratio = judged(takes(folder, builds, arguments))
     print_table(scores, ratio)
     write_results(scores, ratio, arguments, time.monotonic() - started)
     print(f"figures: {RESULTS}")
