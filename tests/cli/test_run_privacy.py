@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 _USER, _HOST = "madeupuser", "madeuphost.example.com"
 #: Fails, and says all that is not to be told.
 _FAILS = """\
-echo "$PWD/$1 of $LOGNAME in $HOME on madeuphost: cannot be compiled by /opt/madeup/bin/cc" >&2
+echo "$1 of $LOGNAME in $HOME on madeuphost: cannot be compiled by /opt/madeup/bin/cc" >&2
 exit 1
 """
 _MANIFEST = """\
