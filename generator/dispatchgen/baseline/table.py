@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from statistics import NormalDist
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -19,8 +18,6 @@ from dispatchgen.baseline.update import Action
 from dispatchgen.comparison.options import Options
 from dispatchgen.results.text import NOTHING, format_seconds
 
-#: Standard deviations of the difference of two runs that comparisons want, at least.
-_BEYOND = 3.0
 #: What slowdown is to be seen, relative.
 _BLIND = 0.2
 #: What is said of rows with an action, in this order.
@@ -124,8 +121,8 @@ def _seen(row: BaselineRow, rows: int) -> str:
 
 def _seen_from(row: BaselineRow, rows: int) -> float:
     """From where on a slowdown is seen, relative: comparisons want several deviations of two runs."""
-    beyond = max(_BEYOND, NormalDist().inv_cdf(1 - Options.alpha / rows / 2))
-    return max(Options.floor, math.expm1(beyond * math.sqrt(2) * (row.noise or 0.0)))
+    options = Options()
+    return max(options.floor, math.expm1(options.beyond(rows) * math.sqrt(2) * (row.noise or 0.0)))
 
 
 def _percent(value: float | None) -> str:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from statistics import NormalDist
 
 from dispatchgen.results.lean import Key
+
+#: How many standard deviations a difference has to be beyond, at least.
+_BEYOND = 3.0
 
 
 def _no_limit(_: Key) -> float | None:
@@ -27,3 +31,7 @@ class Options:
     #: is not, whatever a test says.
     trust_code: bool = True
     force: bool = False  #: Whether results of different machines are compared all the same.
+
+    def beyond(self, rows: int) -> float:
+        """How many standard deviations of what runs differ by a difference has to be, where so many rows are tested."""
+        return max(_BEYOND, NormalDist().inv_cdf(1 - self.alpha / max(1, rows) / 2))

@@ -14,7 +14,6 @@ from dispatchgen.comparison.schema import Between, Row
 from dispatchgen.comparison.statistics import (
     Differences,
     Floats,
-    normal_quantile,
     scale_around_median,
     scale_around_zero,
 )
@@ -27,8 +26,6 @@ _UNKNOWN = 0.02
 #: Among all rows, a tail may be changes, and is not looked at: by what factor the noise is wider than its middle tells,
 #: of benchmarks some of which differ from run to run by four times as much as others.
 _TAIL = 1.3
-#: How many standard deviations a difference has to be beyond, at least.
-_BEYOND = 3.0
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ def reach_of(
       paired: Whether both were measured at once: then there is nothing between the runs.
     """
     number = len(rows)
-    beyond = max(_BEYOND, normal_quantile(1 - options.alpha / max(1, number)))
+    beyond = options.beyond(number)
     own = np.array([options.noise.get(row.key_in_base, math.nan) for row in rows]) * math.sqrt(2)  # of two runs
     known = ~np.isnan(own)
     if not paired and number and 2 * known.sum() >= number:
